@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "prism/abi/base.h"
+
+/** Result of a fallible call: one of the PRISM_STATUS_ numbers (the canonical codes of gRPC/absl). */
+typedef int32_t prism_status_t;
+
+#define PRISM_STATUS_OK 0
+#define PRISM_STATUS_CANCELLED 1
+#define PRISM_STATUS_UNKNOWN 2
+#define PRISM_STATUS_INVALID_ARGUMENT 3
+#define PRISM_STATUS_DEADLINE_EXCEEDED 4
+#define PRISM_STATUS_NOT_FOUND 5
+#define PRISM_STATUS_ALREADY_EXISTS 6
+#define PRISM_STATUS_PERMISSION_DENIED 7
+#define PRISM_STATUS_RESOURCE_EXHAUSTED 8
+#define PRISM_STATUS_FAILED_PRECONDITION 9
+#define PRISM_STATUS_ABORTED 10
+#define PRISM_STATUS_OUT_OF_RANGE 11
+#define PRISM_STATUS_UNIMPLEMENTED 12
+#define PRISM_STATUS_INTERNAL 13
+#define PRISM_STATUS_UNAVAILABLE 14
+#define PRISM_STATUS_DATA_LOSS 15
