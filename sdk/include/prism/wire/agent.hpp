@@ -5,8 +5,11 @@
 ///
 /// A frame is a header of kHeaderSize bytes and a body of `length` bytes. Bodies come from an
 /// untrusted process: every size is checked against what is left before it is used.
+/// This header has the definitions and, through codec.hpp, the code: it depends on std only, so
+/// that core and an agent inside a training process share it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -183,16 +186,19 @@ struct Frame {
 };
 
 /// Appends the bytes of a frame to `out`. A message over kMaxBody is cut nowhere: returns false and
-/// appends nothing.
-bool encode(const Frame& frame, std::string& out);
+/// appends nothing. Allocates only when `out` has no room: reuse the string.
+inline bool encode(const Frame& frame, std::string& out);
 
 /// Takes frames out of a byte stream. Not thread-safe.
 ///
 ///   decoder.feed(data, n);
 ///   while (auto frame = decoder.next()) { ... }
 ///   if (!decoder.error().empty()) { ... }   // final: the stream is unusable
+///
+/// Feed and drain in turn: what is kept is then one frame and one piece at most.
 class Decoder {
  public:
+  /// Copies `size` bytes; after an error they are dropped.
   void feed(const char* data, size_t size);
   /// The next whole frame; nothing when more bytes are needed or after an error.
   std::optional<Frame> next();
@@ -209,3 +215,5 @@ class Decoder {
 };
 
 }  // namespace prism::wire
+
+#include "prism/wire/codec.hpp"
