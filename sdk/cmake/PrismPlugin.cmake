@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+# prism_add_plugin(ID KIND kind VERSION x.y.z SUMMARY "..." SOURCES files...
+#                  [LINK targets...] [COMPANIONS targets...] [PYTHON dir] [LICENSE spdx]
+#                  [INTERFACES ids...] [DRAFTS ids...] [REQUIRES what version ...] [ROOT dir])
+#
+# Builds the target plugin_<ID>: the folder <ROOT>/<ID> with libprism_<ID>.so, its generated
+# plugin.toml, companions and Python files, and installs the same folder.
+#
+#   INTERFACES  default: prism.<KIND>/1. DRAFTS: default: those of them that the SDK keeps in
+#               prism/abi/draft.
+#   COMPANIONS  libraries or programs that another program loads, defined before this call; what
+#               they export goes into their target property PRISM_EXPORTS.
+#   PYTHON      files of this folder are copied to <ID>/python.
+#   REQUIRES    pairs for the manifest's [requires], e.g. torch "==2.11.*"; told when loading fails.
+#   ROOT        where the folder is built; default: the build tree's plugin folder. A plugin with a
+#               ROOT of its own is not installed.
+#
+# Sources see PRISM_PLUGIN_ID and PRISM_PLUGIN_VERSION, for the PRISM_PLUGIN macro.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+include(CheckCXXSourceCompiles)
+
+set(PRISM_PLUGIN_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
+set(PRISM_PLUGIN_ABI_MAJOR 1)
+# Relative to the build tree and to the install prefix; the program is in bin/ of both.
+set(PRISM_PLUGIN_SUBDIR prism/plugins/abi-${PRISM_PLUGIN_ABI_MAJOR})
+
+check_cxx_source_compiles("
+#include <string>
+#if !defined(_GLIBCXX_USE_CXX11_ABI) || !_GLIBCXX_USE_CXX11_ABI
+#error old
+#endif
+int main() {}" PRISM_CXX11_ABI)
+
+# A list as the inside of a TOML array of strings.
+function(prism_toml_strings out)
+  set(items ${ARGN})
+  list(TRANSFORM items REPLACE "^(.*)$" "\"\\1\"")
+  list(JOIN items ", " joined)
+  set(${out} "${joined}" PARENT_SCOPE)
+endfunction()
+
+function(prism_plugin_python target id source_dir destination)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${source_dir} ${source_dir}/*)
+  list(FILTER files EXCLUDE REGEX "(^|/)(__pycache__|\\.)|\\.pyc$")
+  # A file that left the sources leaves the build tree too.
+  file(GLOB_RECURSE old RELATIVE ${destination} ${destination}/*)
+  foreach(file IN LISTS old)
+    if(NOT file IN_LIST files)
+      file(REMOVE ${destination}/${file})
+    endif()
+  endforeach()
+  set(copies)
+  foreach(file IN LISTS files)
+    add_custom_command(OUTPUT ${destination}/${file}
+      COMMAND ${CMAKE_COMMAND} -E copy ${source_dir}/${file} ${destination}/${file}
+      DEPENDS ${source_dir}/${file} VERBATIM)
+    list(APPEND copies ${destination}/${file})
+  endforeach()
+  add_custom_target(${target}_python ALL DEPENDS ${copies})
+  add_dependencies(${target} ${target}_python)
+endfunction()
+
+function(prism_add_plugin id)
+  cmake_parse_arguments(ARG "" "KIND;VERSION;SUMMARY;PYTHON;LICENSE;ROOT"
+    "SOURCES;LINK;COMPANIONS;INTERFACES;DRAFTS;REQUIRES" ${ARGN})
+  if(NOT id MATCHES "^[a-z][a-z0-9_]+(\\.[a-z0-9_]+)*$")
+    message(FATAL_ERROR "prism_add_plugin: '${id}' is no plugin id: use a-z, 0-9 and _, or reverse DNS")
+  endif()
+  foreach(needed KIND VERSION SUMMARY SOURCES)
+    if(NOT ARG_${needed})
+      message(FATAL_ERROR "prism_add_plugin(${id}): ${needed} is missing")
+    endif()
+  endforeach()
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "prism_add_plugin(${id}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_LICENSE)
+    set(ARG_LICENSE Apache-2.0)
+  endif()
+  if(NOT ARG_INTERFACES)
+    set(ARG_INTERFACES prism.${ARG_KIND}/1)
+  endif()
+  if(NOT ARG_DRAFTS)
+    foreach(interface IN LISTS ARG_INTERFACES)
+      string(REGEX REPLACE "^prism\\.(.*)/[0-9]+$" "\\1" name ${interface})
+      if(EXISTS ${PRISM_PLUGIN_CMAKE_DIR}/../include/prism/abi/draft/${name}.h)
+        list(APPEND ARG_DRAFTS ${interface})
+      endif()
+    endforeach()
+  endif()
+  if(ARG_ROOT)
+    set(folder ${ARG_ROOT}/${id})
+  else()
+    set(folder ${PROJECT_BINARY_DIR}/lib/${PRISM_PLUGIN_SUBDIR}/${id})
+  endif()
+
+  set(target plugin_${id})
+  add_library(${target} MODULE ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE prism_sdk ${ARG_LINK})
+  target_compile_definitions(${target} PRIVATE
+    PRISM_PLUGIN_ID="${id}" PRISM_PLUGIN_VERSION="${ARG_VERSION}")
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fno-gnu-unique>)
+  if(COMMAND prism_warnings)
+    prism_warnings(${target})
+  endif()
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME prism_${id} PREFIX lib SUFFIX .so
+    LIBRARY_OUTPUT_DIRECTORY ${folder}
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
+  set(map ${PRISM_PLUGIN_CMAKE_DIR}/prism_plugin_v1.map)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,--exclude-libs,ALL)
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+  # The sanitizer runtime of clang is in the program only: there, undefined symbols are expected.
+  if(NOT (CMAKE_CXX_COMPILER_ID MATCHES Clang
+          AND "${PRISM_SANITIZE}${CMAKE_CXX_FLAGS}" MATCHES "address|thread|undefined|memory"))
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+
+  foreach(companion IN LISTS ARG_COMPANIONS)
+    if(NOT TARGET ${companion})
+      message(FATAL_ERROR "prism_add_plugin(${id}): companion '${companion}' is no target (yet)")
+    endif()
+    set_target_properties(${companion} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${folder} RUNTIME_OUTPUT_DIRECTORY ${folder})
+    add_dependencies(${target} ${companion})
+  endforeach()
+  if(ARG_PYTHON)
+    get_filename_component(python ${ARG_PYTHON} ABSOLUTE)
+    prism_plugin_python(${target} ${id} ${python} ${folder}/python)
+  endif()
+
+  prism_plugin_manifest(${folder}/plugin.toml)
+
+  if(NOT ARG_ROOT)
+    set(destination ${CMAKE_INSTALL_LIBDIR}/${PRISM_PLUGIN_SUBDIR}/${id})
+    install(TARGETS ${target} ${ARG_COMPANIONS}
+      LIBRARY DESTINATION ${destination} RUNTIME DESTINATION ${destination})
+    install(FILES ${folder}/plugin.toml DESTINATION ${destination})
+    if(ARG_PYTHON)
+      install(DIRECTORY ${folder}/python DESTINATION ${destination} PATTERN __pycache__ EXCLUDE)
+    endif()
+  endif()
+endfunction()
+
+# Writes the manifest of the plugin that the calling prism_add_plugin describes.
+macro(prism_plugin_manifest file)
+  string(REPLACE "\\" "\\\\" summary "${ARG_SUMMARY}")
+  string(REPLACE "\"" "\\\"" summary "${summary}")
+  prism_toml_strings(interfaces ${ARG_INTERFACES})
+  prism_toml_strings(drafts ${ARG_DRAFTS})
+  string(REPLACE "," ";" sanitizers "${PRISM_SANITIZE}")
+  prism_toml_strings(sanitizers ${sanitizers})
+  set(cxx11_abi false)
+  if(PRISM_CXX11_ABI)
+    set(cxx11_abi true)
+  endif()
+  set(requires "")
+  set(pairs ${ARG_REQUIRES})
+  while(pairs)
+    list(POP_FRONT pairs what version)
+    string(APPEND requires "${what} = \"${version}\"\n")
+  endwhile()
+  set(companions "")
+  foreach(companion IN LISTS ARG_COMPANIONS)
+    set(exports "$<TARGET_PROPERTY:${companion},PRISM_EXPORTS>")
+    string(APPEND companions "[[companion]]\nfile = \"$<TARGET_FILE_NAME:${companion}>\"\n"
+      "exports = [$<$<BOOL:${exports}>:\"$<JOIN:${exports},\"$<COMMA> \">\">]\n")
+  endforeach()
+  file(GENERATE OUTPUT ${file} CONTENT "# Written by prism_add_plugin.
+manifest = 1
+[plugin]
+id = \"${id}\"
+version = \"${ARG_VERSION}\"
+library = \"libprism_${id}.so\"
+summary = \"${summary}\"
+license = \"${ARG_LICENSE}\"
+[abi]
+major = ${PRISM_PLUGIN_ABI_MAJOR}
+min_host_minor = 0
+drafts = [${drafts}]
+[provides]
+interfaces = [${interfaces}]
+[requires]
+${requires}[build]
+compiler = \"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\"
+std = \"c++20\"
+cxx11_abi = ${cxx11_abi}
+sanitizers = [${sanitizers}]
+${companions}")
+endmacro()
