@@ -35,7 +35,7 @@ int main() {}" PRISM_CXX11_ABI)
 # A list as the inside of a TOML array of strings.
 function(prism_toml_strings out)
   set(items ${ARGN})
-  list(TRANSFORM items REPLACE "^(.*)$" "\"\\1\"")
+  list(TRANSFORM items REPLACE "^.+$" "\"\\0\"")
   list(JOIN items ", " joined)
   set(${out} "${joined}" PARENT_SCOPE)
 endfunction()

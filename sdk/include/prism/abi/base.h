@@ -22,6 +22,10 @@
 #endif
 
 /** Size of type T through its field f. */
+#ifdef __cplusplus
+#define PRISM_SIZE_THROUGH(T, f) static_cast<uint32_t>(offsetof(T, f) + sizeof(T::f))
+#else
 #define PRISM_SIZE_THROUGH(T, f) ((uint32_t)(offsetof(T, f) + sizeof(((T*)0)->f)))
+#endif
 /** Whether *p, of type T, was written by someone who knew field f. */
 #define PRISM_HAS(p, T, f) ((p)->struct_size >= PRISM_SIZE_THROUGH(T, f))
