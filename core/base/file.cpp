@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace prism {
+namespace {
+
+Status io_error(const std::string& doing, const std::string& path, int error) {
+  const Code code = error == ENOENT   ? Code::NotFound
+                    : error == EACCES ? Code::PermissionDenied
+                    : error == ENOSPC ? Code::ResourceExhausted
+                                      : Code::Unavailable;
+  return run_error("cannot " + doing + " '" + path + "': " + std::strerror(error), code);
+}
+
+/// Closes the descriptor when left.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, uint64_t max_bytes) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) {
+    return io_error("open", path, errno);
+  }
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) {
+    return io_error("read", path, errno);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return run_error("cannot read '" + path + "': it is no regular file", Code::InvalidArgument);
+  }
+  std::string content;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n < 0) {
+      return io_error("read", path, errno);
+    }
+    if (n == 0) {
+      return content;
+    }
+    if (content.size() + static_cast<size_t>(n) > max_bytes) {
+      return run_error("cannot read '" + path + "': it is larger than " +
+                           std::to_string(max_bytes) + " bytes",
+                       Code::OutOfRange);
+    }
+    content.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+Status write_file_atomically(const std::string& path, std::string_view content) {
+  const std::string part = path + ".part";
+  {
+    const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (fd.get() < 0) {
+      return io_error("write", part, errno);
+    }
+    size_t done = 0;
+    while (done < content.size()) {
+      const ssize_t n = ::write(fd.get(), content.data() + done, content.size() - done);
+      if (n < 0 && errno == EINTR) {
+        continue;
+      }
+      if (n < 0) {
+        const int error = errno;
+        ::unlink(part.c_str());
+        return io_error("write", part, error);
+      }
+      done += static_cast<size_t>(n);
+    }
+    if (::fsync(fd.get()) != 0) {
+      return io_error("write", part, errno);
+    }
+  }
+  if (::rename(part.c_str(), path.c_str()) != 0) {
+    return io_error("replace", path, errno);
+  }
+  return {};
+}
+
+Status make_folders(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    return io_error("create the folder", path, error.value());
+  }
+  return {};
+}
+
+std::string content_hash(std::string_view data) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits(data.data(), data.size())));
+  return text;
+}
+
+std::string join_path(std::string_view folder, std::string_view name) {
+  return (std::filesystem::path(folder) / std::filesystem::path(name)).string();
+}
+
+}  // namespace prism

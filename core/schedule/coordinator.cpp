@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/schedule/coordinator.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+#include "core/schedule/recording.hpp"
+#include "prism/wire/socket.hpp"
+
+namespace prism::schedule {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kAgentFd = 3;  // in the child
+constexpr auto kStackTime = std::chrono::seconds(3);
+constexpr size_t kTailBytes = 4000;
+constexpr size_t kTailLines = 15;
+
+/// The last lines of a log, for a message.
+std::string tail(const std::string& path, size_t max_lines) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) {
+    return {};
+  }
+  const auto size = static_cast<size_t>(in.tellg());
+  const size_t n = std::min(size, kTailBytes);
+  std::string text(n, '\0');
+  in.seekg(static_cast<std::streamoff>(size - n));
+  in.read(text.data(), static_cast<std::streamsize>(n));
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  size_t from = text.size();
+  for (size_t lines = 0; lines < max_lines && from > 0; ++lines) {
+    const size_t newline = text.rfind('\n', from - 1);
+    from = newline == std::string::npos ? 0 : newline;
+  }
+  return text.substr(from > 0 ? from + 1 : 0);
+}
+
+std::string indent(const std::string& text) {
+  std::string out = "    ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') {
+      out += "    ";
+    }
+  }
+  return out;
+}
+
+/// A rank that is running.
+class LiveRank {
+ public:
+  LiveRank(const RankRun& run, uint32_t core) : run_(run), core_(core), last_event_(Clock::now()) {}
+  LiveRank(const LiveRank&) = delete;
+  LiveRank& operator=(const LiveRank&) = delete;
+  ~LiveRank() {
+    if (socket_ >= 0) {
+      ::close(socket_);
+    }
+  }
+
+  Status start(Launcher& launcher, Runtime& runtime) {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+      return run_error(std::string("cannot make a socket pair: ") + std::strerror(errno),
+                       Code::ResourceExhausted);
+    }
+    socket_ = pair[0];
+    Status status = spawn(pair[1], launcher, runtime);
+    ::close(pair[1]);
+    return std::move(status).context("starting " + name());
+  }
+
+  /// Reads what has come and answers it. False: the rank has closed its side.
+  Result<bool> receive(VerdictPolicy& policy) {
+    char buffer[1 << 16];
+    const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+      return true;
+    }
+    if (n <= 0) {  // a reset is an end too: the exit of the process tells the rest
+      closed_ = true;
+      return false;
+    }
+    last_event_ = Clock::now();
+    events_.write(buffer, n);
+    decoder_.feed(buffer, static_cast<size_t>(n));
+    while (auto frame = decoder_.next()) {
+      PRISM_TRY(handle(*frame, policy));
+    }
+    if (!decoder_.error().empty()) {
+      return run_error(name() + " sent what is no message of an agent: " + decoder_.error(),
+                       Code::DataLoss);
+    }
+    return true;
+  }
+
+  Status flush() {
+    events_.flush();
+    if (!events_) {
+      return run_error("cannot write '" + events_path() + "': is the disk full?",
+                       Code::ResourceExhausted);
+    }
+    return {};
+  }
+
+  /// What its end means. `exit`: how its process ended.
+  Status verdict_on(const ProcessExit& exit) const {
+    const std::string logs = "\n  its output: " + run_.folder + "/{stdout,stderr}";
+    const std::string last =
+        last_op_ ? "\n  last operation: " + describe_operation(*last_op_, groups_) : std::string();
+    if (exit.signal != 0) {
+      std::string text = name() + " was killed by signal " + std::to_string(exit.signal) + " (" +
+                         ::strsignal(exit.signal) + ")";
+      if (exit.signal == SIGKILL) {
+        text += ": nobody but the kernel or you would do that; is the machine out of memory?";
+      }
+      return run_error(text + last + with_stderr() + logs);
+    }
+    if (bye_ && bye_->reason == wire::kByeException) {
+      return run_error(name() + " raised an exception:\n" + indent(bye_->detail) + last + logs);
+    }
+    if (exit.exit_code != 0) {
+      const bool asked = bye_ && bye_->reason == wire::kByeSystemExit;
+      return run_error(name() + (asked ? " called sys.exit" : " ended") + " with exit code " +
+                       std::to_string(exit.exit_code) +
+                       (asked && !bye_->detail.empty() ? ": " + bye_->detail : "") + last +
+                       (asked ? std::string() : with_stderr()) + logs);
+    }
+    if (!greeted_) {
+      return run_error(
+          name() + " ended well but was never intercepted: does the script import torch?" + logs);
+    }
+    if (!bye_) {
+      return run_error(name() +
+                       " ended with exit code 0 before its agent could say so: the script"
+                       " calls os._exit, and what it did last may be missing" +
+                       last + logs);
+    }
+    return {};
+  }
+
+  Status hang_error(std::chrono::nanoseconds timeout) const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+    const std::string last = last_op_ ? describe_operation(*last_op_, groups_) : "none";
+    return run_error(
+        name() + " has done nothing that its agent can see for " + std::to_string(seconds) +
+            " s ([collect] timeout); last operation: " + last + "\n  where its threads are:\n" +
+            indent(tail(run_.folder + "/stderr", 60)) + "\n  its output: " + run_.folder +
+            "/{stdout,stderr}",
+        Code::DeadlineExceeded);
+  }
+
+  std::string name() const {
+    return "rank " + std::to_string(run_.spec.rank) +
+           (run_.repeat > 1 ? " (repeat " + std::to_string(run_.repeat) + ")" : "");
+  }
+  const RankRun& run() const { return run_; }
+  uint32_t core() const { return core_; }
+  int socket() const { return socket_; }
+  bool closed() const { return closed_; }
+  ProcessId process() const { return process_; }
+  Clock::time_point last_event() const { return last_event_; }
+  uint64_t communications() const { return communications_; }
+  std::optional<ProcessExit> ended;  ///< how its process ended
+
+ private:
+  std::string events_path() const { return run_.folder + "/events"; }
+
+  std::string with_stderr() const {
+    const std::string text = tail(run_.folder + "/stderr", kTailLines);
+    return text.empty() ? text : "\n  last lines of its standard error:\n" + indent(text);
+  }
+
+  Status spawn(int child_socket, Launcher& launcher, Runtime& runtime) {
+    events_.open(events_path(), std::ios::binary | std::ios::trunc);
+    if (!events_) {
+      return run_error("cannot write '" + events_path() + "'", Code::PermissionDenied);
+    }
+    RankSpec spec = run_.spec;
+    spec.agent_fd = kAgentFd;
+    PRISM_TRY_ASSIGN(Command command, runtime.command(spec));
+    LaunchSpec launch;
+    launch.argv = std::move(command.argv);
+    launch.env = std::move(command.env);
+    launch.cwd = run_.cwd;
+    launch.stdout_path = run_.folder + "/stdout";
+    launch.stderr_path = run_.folder + "/stderr";
+    launch.cores = {core_};
+    launch.fds = {{child_socket, kAgentFd}};
+    PRISM_TRY_ASSIGN(process_, launcher.spawn(launch));
+    return {};
+  }
+
+  Status handle(const wire::Frame& frame, VerdictPolicy& policy) {
+    if (!greeted_) {
+      const auto* hello = std::get_if<wire::Hello>(&frame.message);
+      if (hello == nullptr || hello->rank != run_.spec.rank ||
+          hello->world_size != run_.spec.world_size) {
+        return run_error(name() + " did not begin with its own number and world size",
+                         Code::DataLoss);
+      }
+      greeted_ = true;
+      return reply(wire::Welcome{run_.spec.seed});
+    }
+    if (const auto* op = std::get_if<wire::Op>(&frame.message)) {
+      ++communications_;
+      last_op_ = *op;
+      return reply(wire::Verdict{frame.seq, policy.decide(run_.spec.rank, frame.message), {}});
+    }
+    if (std::holds_alternative<wire::Wait>(frame.message)) {
+      return reply(wire::Verdict{frame.seq, policy.decide(run_.spec.rank, frame.message), {}});
+    }
+    if (const auto* group = std::get_if<wire::Group>(&frame.message)) {
+      groups_.push_back(*group);
+    } else if (const auto* bye = std::get_if<wire::Bye>(&frame.message)) {
+      bye_ = *bye;
+    }
+    return {};
+  }
+
+  Status reply(wire::Message message) {
+    std::string bytes;
+    PRISM_ASSERT(wire::encode({++sent_, std::move(message)}, bytes));
+    wire::send_all(socket_, bytes);  // a failure means that the rank has gone; its exit tells why
+    return {};
+  }
+
+  const RankRun& run_;
+  uint32_t core_;
+  int socket_ = -1;
+  bool closed_ = false;
+  ProcessId process_ = 0;
+  std::ofstream events_;
+  wire::Decoder decoder_;
+  uint64_t sent_ = 0;
+  bool greeted_ = false;
+  Clock::time_point last_event_;
+  uint64_t communications_ = 0;
+  std::vector<wire::Group> groups_;
+  std::optional<wire::Op> last_op_;
+  std::optional<wire::Bye> bye_;
+};
+
+class Coordinator {
+ public:
+  Coordinator(Launcher& launcher, Runtime& runtime, VerdictPolicy& policy,
+              const CoordinatorOptions& options, const Progress& progress)
+      : launcher_(launcher),
+        runtime_(runtime),
+        policy_(policy),
+        options_(options),
+        progress_(progress),
+        free_cores_(options.cores.rbegin(), options.cores.rend()) {}
+
+  Status run(const std::vector<RankRun>& runs) {
+    size_t next = 0;
+    while (next < runs.size() || !live_.empty()) {
+      while (next < runs.size() && !free_cores_.empty()) {
+        PRISM_TRY(start(runs[next++]));
+      }
+      PRISM_TRY(wait_and_serve());
+      PRISM_TRY(collect_exits());
+      PRISM_TRY(retire());
+      PRISM_TRY(check_hangs());
+    }
+    return {};
+  }
+
+ private:
+  Status start(const RankRun& run) {
+    auto rank = std::make_unique<LiveRank>(run, free_cores_.back());
+    PRISM_TRY(rank->start(launcher_, runtime_));
+    free_cores_.pop_back();
+    if (progress_.started) {
+      progress_.started(run);
+    }
+    live_.push_back(std::move(rank));
+    return {};
+  }
+
+  Status wait_and_serve() {
+    std::vector<pollfd> polled;
+    polled.push_back({options_.interrupt_fd, POLLIN, 0});
+    polled.push_back({launcher_.event_fd(), POLLIN, 0});
+    for (const auto& rank : live_) {
+      polled.push_back({rank->closed() ? -1 : rank->socket(), POLLIN, 0});
+    }
+    if (::poll(polled.data(), polled.size(), kPollMs) < 0 && errno != EINTR) {
+      return run_error(std::string("poll: ") + std::strerror(errno), Code::Unavailable);
+    }
+    if (polled[0].revents != 0) {
+      return {Code::Cancelled, Domain::Interrupted, "interrupted; what was finished is kept"};
+    }
+    for (size_t i = 0; i < live_.size(); ++i) {
+      if (polled[i + 2].revents != 0) {
+        PRISM_TRY_ASSIGN([[maybe_unused]] const bool open, live_[i]->receive(policy_));
+        if (progress_.advanced) {
+          progress_.advanced(live_[i]->run(), live_[i]->communications());
+        }
+      }
+    }
+    return {};
+  }
+
+  Status collect_exits() {
+    while (true) {
+      PRISM_TRY_ASSIGN(const std::optional<ProcessExit> exit, launcher_.next_exit());
+      if (!exit) {
+        return {};
+      }
+      for (const auto& rank : live_) {
+        if (rank->process() == exit->process) {
+          rank->ended = exit;
+        }
+      }
+    }
+  }
+
+  /// Takes ranks that have ended off their cores.
+  Status retire() {
+    for (size_t i = 0; i < live_.size();) {
+      LiveRank& rank = *live_[i];
+      if (!rank.ended) {
+        ++i;
+        continue;
+      }
+      // The socket may still hold what the rank said last. A process that it left behind may keep
+      // the other end open, so read only what is there now.
+      while (!rank.closed() && readable(rank.socket())) {
+        PRISM_TRY_ASSIGN([[maybe_unused]] const bool open, rank.receive(policy_));
+      }
+      PRISM_TRY(rank.flush());
+      PRISM_TRY(rank.verdict_on(*rank.ended));
+      if (progress_.finished) {
+        progress_.finished(rank.run());
+      }
+      free_cores_.push_back(rank.core());
+      live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return {};
+  }
+
+  static bool readable(int fd) {
+    pollfd polled{fd, POLLIN, 0};
+    return ::poll(&polled, 1, 0) > 0;
+  }
+
+  Status check_hangs() {
+    for (const auto& rank : live_) {
+      if (Clock::now() - rank->last_event() < options_.timeout) {
+        continue;
+      }
+      if (launcher_.signal(rank->process(), runtime_.stack_signal()).ok()) {
+        ::poll(nullptr, 0, static_cast<int>(std::chrono::milliseconds(kStackTime).count()));
+      }
+      return rank->hang_error(options_.timeout);
+    }
+    return {};
+  }
+
+  static constexpr int kPollMs = 200;
+
+  Launcher& launcher_;
+  Runtime& runtime_;
+  VerdictPolicy& policy_;
+  const CoordinatorOptions& options_;
+  const Progress& progress_;
+  std::vector<uint32_t> free_cores_;
+  std::vector<std::unique_ptr<LiveRank>> live_;
+};
+
+}  // namespace
+
+Status run_ranks(const std::vector<RankRun>& runs, Launcher& launcher, Runtime& runtime,
+                 VerdictPolicy& policy, const CoordinatorOptions& options,
+                 const Progress& progress) {
+  PRISM_ASSERT(!options.cores.empty());
+  return Coordinator(launcher, runtime, policy, options, progress).run(runs);
+}
+
+}  // namespace prism::schedule

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/schedule/recorder.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace prism::schedule {
+namespace {
+
+using graph::Kind;
+using graph::kNone;
+using graph::LaneKind;
+using graph::Node;
+using graph::Part;
+using graph::Program;
+
+const wire::Clocks* clocks_of(const wire::Message& event) {
+  return std::visit(
+      [](const auto& e) -> const wire::Clocks* {
+        if constexpr (requires { e.clocks; }) {
+          return &e.clocks;
+        } else {
+          return nullptr;
+        }
+      },
+      event);
+}
+
+/// For every event: what the agent cost between this event and the next one of the same thread.
+std::vector<int64_t> own_costs(const std::vector<wire::Message>& events) {
+  std::vector<int64_t> cost(events.size(), 0);
+  std::unordered_map<uint32_t, size_t> last_of_thread;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const wire::Clocks* clocks = clocks_of(events[i]);
+    if (clocks == nullptr || std::holds_alternative<wire::Done>(events[i])) {
+      continue;
+    }
+    const auto [it, first] = last_of_thread.try_emplace(clocks->thread, i);
+    if (!first) {
+      cost[it->second] = clocks->cost_mono_ns - clocks_of(events[it->second])->cost_mono_ns;
+      it->second = i;
+    }
+  }
+  return cost;
+}
+
+/// For every event: the iteration it belongs to (recorder.hpp).
+struct Iterations {
+  std::vector<uint32_t> of_event;
+  uint32_t training = 0;
+  bool has_optimizer = false;
+};
+
+Iterations find_iterations(const std::vector<wire::Message>& events) {
+  constexpr size_t kNowhere = SIZE_MAX;
+  size_t first_forward = kNowhere;
+  size_t last_step = kNowhere;
+  std::vector<size_t> ends;  // index of the event that is the last of a training iteration
+  for (size_t i = 0; i < events.size(); ++i) {
+    const auto* mark = std::get_if<wire::Mark>(&events[i]);
+    if (mark == nullptr) {
+      continue;
+    }
+    if (mark->kind == wire::kMarkOptimizerEnd) {
+      last_step = i;
+    } else if (mark->kind == wire::kMarkForward) {
+      if (first_forward == kNowhere) {
+        first_forward = i;
+      }
+      if (last_step != kNowhere) {
+        ends.push_back(last_step);
+        last_step = kNowhere;
+      }
+    }
+  }
+  if (last_step != kNowhere) {
+    ends.push_back(last_step);
+  }
+  Iterations result;
+  result.has_optimizer = !ends.empty();
+  result.of_event.assign(events.size(), 1);
+  if (ends.empty()) {
+    result.training = 1;
+    return result;
+  }
+  result.training = static_cast<uint32_t>(ends.size());
+  const size_t start = first_forward < ends.front() ? first_forward : 0;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const auto passed = std::lower_bound(ends.begin(), ends.end(), i) - ends.begin();
+    result.of_event[i] = i < start ? 0 : static_cast<uint32_t>(passed) + 1;
+  }
+  return result;
+}
+
+class Recorder {
+ public:
+  explicit Recorder(const Recording& recording) : recording_(recording) {}
+
+  Result<RecordedRank> run() {
+    const auto& events = recording_.events;
+    const std::vector<int64_t> cost = own_costs(events);
+    const Iterations iterations = find_iterations(events);
+    Program& program = out_.program;
+    program.rank = recording_.rank;
+    program.world_size = recording_.world_size;
+    program.iterations = iterations.training + 2;
+    program.lanes.push_back({LaneKind::Cpu, "cpu:0"});
+    out_.has_optimizer = iterations.has_optimizer;
+    out_.training_iterations = iterations.training;
+    out_.iteration_shape.assign(program.iterations, 0xcbf29ce484222325);
+
+    for (const wire::Message& event : events) {
+      if (const auto* wait = std::get_if<wire::Wait>(&event)) {
+        waited_.insert(wait->op);
+      }
+    }
+    for (size_t i = 0; i < events.size(); ++i) {
+      iteration_ = iterations.of_event[i];
+      const wire::Clocks* clocks = clocks_of(events[i]);
+      if (const auto* done = std::get_if<wire::Done>(&events[i])) {
+        count_made_up(*done);
+        continue;
+      }
+      if (clocks == nullptr) {
+        return bad_event(i, "is one that only the coordinator sends");
+      }
+      PRISM_TRY(advance(i, *clocks, cost[i]));
+      const auto* op = std::get_if<wire::Op>(&events[i]);
+      if (open_batch_ != 0 && (op == nullptr || op->batch != open_batch_)) {
+        close_batch();
+      }
+      if (op != nullptr) {
+        PRISM_TRY(add_operation(i, *op));
+      } else if (const auto* group = std::get_if<wire::Group>(&events[i])) {
+        PRISM_TRY(add_group(i, *group));
+      } else if (const auto* wait = std::get_if<wire::Wait>(&events[i])) {
+        PRISM_TRY(add_wait(i, *wait));
+      } else if (!std::holds_alternative<wire::Hello>(events[i])) {
+        // A mark or the end: what was waited for through futures is there by now.
+        for (const uint32_t unit : std::exchange(through_future_, {})) {
+          move_data(unit);
+        }
+      }
+      const bool last = i + 1 == events.size() || iterations.of_event[i + 1] != iteration_;
+      if (last) {
+        finish_iteration();
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// Communications that one work stands for: one operation, or all of a batch.
+  struct Unit {
+    std::vector<uint32_t> nodes;  ///< whose data has not been moved yet
+    bool waited_for = false;      ///< now or later
+  };
+
+  static Status bad_event(size_t index, const std::string& what) {
+    return run_error("event " + std::to_string(index + 1) + " of the recording " + what,
+                     Code::DataLoss);
+  }
+
+  /// Adds the compute span that ends with this event.
+  Status advance(size_t index, const wire::Clocks& clocks, int64_t cost) {
+    if (index > 0) {
+      // An agent's own cost that reaches past another thread's event is no time of the program.
+      const DurationNs span = std::max<int64_t>(0, clocks.mono_ns - program_time_);
+      if (clocks.mono_ns < last_mono_ - kClockSlackNs) {
+        return bad_event(index, "lies before the one that came earlier");
+      }
+      cpu_node(Kind::Compute, span);
+    }
+    last_mono_ = std::max(last_mono_, clocks.mono_ns);
+    program_time_ = std::max(program_time_, clocks.mono_ns + std::max<int64_t>(0, cost));
+    out_.agent_cost_ns += std::max<int64_t>(0, cost);
+    return {};
+  }
+
+  uint32_t cpu_node(Kind kind, DurationNs duration) {
+    Node node;
+    node.kind = kind;
+    node.duration = duration;
+    last_cpu_ = append(node);
+    return last_cpu_;
+  }
+
+  uint32_t append(Node node) {
+    node.iteration = iteration_;
+    out_.program.nodes.push_back(node);
+    return static_cast<uint32_t>(out_.program.nodes.size() - 1);
+  }
+
+  void depends_on(Node& node, uint32_t dependency) {
+    if (dependency == kNone) {
+      return;
+    }
+    if (node.dependency_count == 0) {
+      node.first_dependency = static_cast<uint32_t>(out_.program.dependencies.size());
+    }
+    out_.program.dependencies.push_back(dependency);
+    ++node.dependency_count;
+  }
+
+  uint32_t lane(const std::string& name) {
+    const auto [it, added] =
+        lanes_.try_emplace(name, static_cast<uint32_t>(out_.program.lanes.size()));
+    if (added) {
+      out_.program.lanes.push_back({LaneKind::Comm, name});
+    }
+    return it->second;
+  }
+
+  Status add_group(size_t index, const wire::Group& group) {
+    graph::Communicator communicator{group.name, group.description, group.backend, group.ranks,
+                                     0,          creations_++};
+    auto& seen = nth_[std::make_tuple(group.ranks, group.description, group.backend)];
+    communicator.nth = seen++;
+    if (group.member == 0) {
+      out_.program.others.push_back(std::move(communicator));
+      return {};
+    }
+    const auto own = std::find(group.ranks.begin(), group.ranks.end(), recording_.rank);
+    if (own == group.ranks.end()) {
+      return bad_event(index, "says that rank " + std::to_string(recording_.rank) +
+                                  " is a member of the group '" + group.name +
+                                  "', whose list of ranks lacks it");
+    }
+    const auto slot = static_cast<uint32_t>(out_.program.communicators.size());
+    if (!slots_.try_emplace(group.id, slot).second) {
+      return bad_event(index, "creates group " + std::to_string(group.id) + " a second time");
+    }
+    next_sequence_.push_back(0);
+    out_.program.communicators.push_back(std::move(communicator));
+    return {};
+  }
+
+  Status add_operation(size_t index, const wire::Op& op) {
+    const auto slot = slots_.find(op.group);
+    if (slot == slots_.end()) {
+      return bad_event(index, "is an operation on a group that this rank never joined");
+    }
+    const bool message = op.kind == PRISM_COMM_SEND || op.kind == PRISM_COMM_RECV;
+    const uint32_t unit = unit_of(op);
+    if (!operations_.try_emplace(op.id, Issued{slot->second, op.kind, unit}).second) {
+      return bad_event(index, "issues operation " + std::to_string(op.id) + " a second time");
+    }
+    ++out_.communications;
+    shape({op.kind, slot->second, op.input_bytes, op.output_bytes, static_cast<uint64_t>(op.peer),
+           static_cast<uint64_t>(op.tag), op.batch != 0});
+    if (message && op.batch != 0) {
+      open_batch_ = op.batch;
+      batch_parts_.push_back(part_of(op, slot->second));
+    } else {
+      units_[unit].nodes.push_back(message ? add_message(op, slot->second)
+                                           : add_collective(op, slot->second));
+    }
+    return {};
+  }
+
+  /// The unit of this operation: its own, or that of its batch, for which one work stands.
+  uint32_t unit_of(const wire::Op& op) {
+    const auto next = static_cast<uint32_t>(units_.size());
+    const uint32_t unit =
+        op.batch == 0 ? next : unit_of_batch_.try_emplace(op.batch, next).first->second;
+    if (unit == next) {
+      units_.emplace_back();
+    }
+    units_[unit].waited_for |= waited_.count(op.id) != 0;
+    return unit;
+  }
+
+  uint32_t add_collective(const wire::Op& op, uint32_t slot) {
+    Node node;
+    node.kind = static_cast<Kind>(op.kind);
+    node.dtype = op.dtype;
+    node.reduction = op.reduction;
+    node.communicator = slot;
+    node.sequence = next_sequence_[slot]++;
+    node.root = op.peer;
+    node.input_bytes = op.input_bytes;
+    node.output_bytes = op.output_bytes;
+    node.lane = lane("comm:" + out_.program.communicators[slot].name);
+    depends_on(node, last_cpu_);
+    return append(node);
+  }
+
+  Part part_of(const wire::Op& op, uint32_t slot) const {
+    Part part;
+    part.kind = static_cast<Kind>(op.kind);
+    part.peer = op.peer;
+    part.tag = op.tag;
+    part.communicator = slot;
+    part.bytes = op.kind == PRISM_COMM_SEND ? op.input_bytes : op.output_bytes;
+    part.dtype = op.dtype;
+    return part;
+  }
+
+  uint32_t add_parts(Kind kind, uint32_t on_lane, const std::vector<Part>& parts) {
+    Node node;
+    node.kind = kind;
+    node.lane = on_lane;
+    node.first_part = static_cast<uint32_t>(out_.program.parts.size());
+    node.part_count = static_cast<uint32_t>(parts.size());
+    for (const Part& part : parts) {
+      out_.program.parts.push_back(part);
+      (part.kind == Kind::Send ? node.input_bytes : node.output_bytes) += part.bytes;
+    }
+    depends_on(node, last_cpu_);
+    return append(node);
+  }
+
+  uint32_t add_message(const wire::Op& op, uint32_t slot) {
+    const std::string peer = op.peer == wire::kAnySource ? "any" : std::to_string(op.peer);
+    const bool send = op.kind == PRISM_COMM_SEND;
+    return add_parts(static_cast<Kind>(op.kind),
+                     lane("comm:" + out_.program.communicators[slot].name +
+                          (send ? "/to:" : "/from:") + peer + "#" + std::to_string(op.tag)),
+                     {part_of(op, slot)});
+  }
+
+  void close_batch() {
+    const std::string& name = out_.program.communicators[batch_parts_.front().communicator].name;
+    units_[unit_of_batch_[open_batch_]].nodes.push_back(
+        add_parts(Kind::Batch, lane("comm:" + name + "/batch"), batch_parts_));
+    batch_parts_.clear();
+    open_batch_ = 0;
+  }
+
+  Status add_wait(size_t index, const wire::Wait& wait) {
+    const auto operation = operations_.find(wait.op);
+    if (operation == operations_.end()) {
+      return bad_event(
+          index, "waits for operation " + std::to_string(wait.op) + ", which was never issued");
+    }
+    if (wait.via == wire::kWaitFuture) {
+      through_future_.push_back(operation->second.unit);
+    } else {
+      move_data(operation->second.unit);
+    }
+    return {};
+  }
+
+  /// The data of a unit is moved here, unless that was done before.
+  void move_data(uint32_t unit) {
+    if (units_[unit].nodes.empty()) {
+      return;
+    }
+    shape({0xff, units_.size() - unit});
+    for (const uint32_t of : std::exchange(units_[unit].nodes, {})) {
+      Node node;
+      node.kind = Kind::Transfer;
+      node.of = of;
+      depends_on(node, of);
+      last_cpu_ = append(node);
+    }
+  }
+
+  /// What nobody ever waits for takes the core's time all the same, before the iteration ends.
+  void finish_iteration() {
+    for (; first_unfinished_unit_ < units_.size(); ++first_unfinished_unit_) {
+      if (!units_[first_unfinished_unit_].waited_for) {
+        move_data(static_cast<uint32_t>(first_unfinished_unit_));
+      }
+    }
+  }
+
+  void count_made_up(const wire::Done& done) {
+    for (const wire::MadeUp& made_up : done.made_up) {
+      MadeUpCount count;
+      const auto op = operations_.find(done.op);
+      if (op != operations_.end()) {
+        const graph::Communicator& c = out_.program.communicators[op->second.slot];
+        count.communicator = c.description.empty() ? c.name : c.description;
+        count.operation = graph::to_string(static_cast<Kind>(op->second.kind));
+      } else {
+        count.communicator = "store";
+        count.operation = "get";
+      }
+      count.source = made_up.source == wire::kMadeUpEcho   ? "echo"
+                     : made_up.source == wire::kMadeUpFill ? "fill"
+                                                           : "empty key";
+      const auto same = std::find_if(out_.made_up.begin(), out_.made_up.end(), [&](const auto& m) {
+        return m.communicator == count.communicator && m.operation == count.operation &&
+               m.source == count.source;
+      });
+      MadeUpCount& total = same != out_.made_up.end() ? *same : out_.made_up.emplace_back(count);
+      ++total.operations;
+      total.bytes += made_up.bytes;
+    }
+  }
+
+  /// Mixes numbers into the shape of the current iteration (FNV-1a).
+  void shape(std::initializer_list<uint64_t> fields) {
+    uint64_t& hash = out_.iteration_shape[iteration_];
+    for (const uint64_t field : fields) {
+      hash = (hash ^ field) * 0x100000001b3;
+      hash ^= hash >> 29;
+    }
+  }
+
+  struct Issued {
+    uint32_t slot;
+    uint8_t kind;
+    uint32_t unit;
+  };
+
+  // Threads read the clock before they take the agent's lock: events may arrive slightly late.
+  static constexpr int64_t kClockSlackNs = 1'000'000'000;
+
+  const Recording& recording_;
+  RecordedRank out_;
+  uint32_t iteration_ = 0;
+  uint32_t last_cpu_ = kNone;
+  int64_t last_mono_ = 0;
+  int64_t program_time_ = 0;  ///< from here on time belongs to the program again
+  uint32_t creations_ = 0;
+  std::map<std::tuple<std::vector<Rank>, std::string, std::string>, uint32_t> nth_;
+  std::unordered_map<uint32_t, uint32_t> slots_;  ///< wire group id -> slot
+  std::vector<uint64_t> next_sequence_;           ///< per slot
+  std::unordered_map<std::string, uint32_t> lanes_;
+  std::unordered_map<uint64_t, Issued> operations_;
+  std::unordered_set<uint64_t> waited_;  ///< operations that are waited for somewhere
+  std::vector<Unit> units_;
+  size_t first_unfinished_unit_ = 0;
+  std::unordered_map<uint64_t, uint32_t> unit_of_batch_;
+  std::vector<uint32_t> through_future_;  ///< units
+  uint64_t open_batch_ = 0;               ///< the batch of messages that is being collected
+  std::vector<Part> batch_parts_;
+};
+
+}  // namespace
+
+Result<RecordedRank> build_program(const Recording& recording) {
+  return Recorder(recording).run();
+}
+
+}  // namespace prism::schedule

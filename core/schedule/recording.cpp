@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/schedule/recording.hpp"
+
+#include <array>
+
+#include "core/base/file.hpp"
+#include "core/graph/program.hpp"
+
+namespace prism::schedule {
+namespace {
+
+constexpr uint64_t kMaxEventsFile = uint64_t{4} << 30;
+
+}  // namespace
+
+Result<Recording> read_recording(const std::string& path) {
+  PRISM_TRY_ASSIGN(const std::string bytes, read_file(path, kMaxEventsFile));
+  wire::Decoder decoder;
+  decoder.feed(bytes.data(), bytes.size());
+  Recording recording;
+  while (auto frame = decoder.next()) {
+    recording.events.push_back(std::move(frame->message));
+  }
+  if (!decoder.error().empty()) {
+    return run_error("'" + path + "' is no events file: " + decoder.error(), Code::DataLoss);
+  }
+  if (recording.events.empty()) {
+    return run_error("'" + path + "' holds no event", Code::DataLoss);
+  }
+  const auto* hello = std::get_if<wire::Hello>(&recording.events.front());
+  if (hello == nullptr) {
+    return run_error("'" + path + "' does not begin with the event of a rank's start",
+                     Code::DataLoss);
+  }
+  recording.rank = hello->rank;
+  recording.world_size = hello->world_size;
+  recording.complete = std::holds_alternative<wire::Bye>(recording.events.back());
+  return recording;
+}
+
+const char* dtype_name(uint8_t dtype) {
+  static constexpr std::array kNames = {
+      "other",      "uint8",       "int8",        "int16",   "int32",  "int64",
+      "float16",    "bfloat16",    "float32",     "float64", "bool",   "complex64",
+      "complex128", "float8_e4m3", "float8_e5m2", "uint16",  "uint32", "uint64"};
+  return dtype < kNames.size() ? kNames.at(dtype) : "unknown";
+}
+
+std::string describe_operation(const wire::Op& op, const std::vector<wire::Group>& groups) {
+  std::string text = graph::to_string(static_cast<graph::Kind>(op.kind));
+  const bool message = op.kind == PRISM_COMM_SEND || op.kind == PRISM_COMM_RECV;
+  if (!message) {
+    text += " #" + std::to_string(op.sequence);
+  } else if (op.peer == wire::kAnySource) {
+    text += " from any rank";
+  } else {
+    text += (op.kind == PRISM_COMM_SEND ? " to" : " from") + std::string(" group rank ") +
+            std::to_string(op.peer) + ", tag " + std::to_string(op.tag);
+  }
+  for (const wire::Group& group : groups) {
+    if (group.id == op.group) {
+      const std::string& name = group.description.empty() ? group.name : group.description;
+      text += " on '" + name + "' of " + std::to_string(group.ranks.size()) + " ranks";
+    }
+  }
+  const uint64_t bytes = op.input_bytes > op.output_bytes ? op.input_bytes : op.output_bytes;
+  return text + " (" + std::to_string(bytes) + " bytes " + dtype_name(op.dtype) + ")";
+}
+
+}  // namespace prism::schedule
