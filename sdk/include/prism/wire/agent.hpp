@@ -55,9 +55,9 @@ struct Hello {
   uint32_t rank = 0;
   uint32_t world_size = 0;
   uint64_t pid = 0;
-  std::string framework;  ///< e.g. "torch 2.11.0+cu130"
-  std::string agent;      ///< version of the agent
-  Clocks clocks;
+  std::string framework{};  ///< e.g. "torch 2.11.0+cu130"
+  std::string agent{};      ///< version of the agent
+  Clocks clocks{};
   bool operator==(const Hello&) const = default;
 };
 
@@ -65,11 +65,11 @@ struct Hello {
 struct Group {
   uint32_t id = 0;     ///< of this rank: 0, 1, ... in order of creation calls seen
   uint8_t member = 0;  ///< whether this rank is in it
-  std::string name;
-  std::string description;
-  std::string backend;          ///< "gloo", "nccl"
-  std::vector<uint32_t> ranks;  ///< logical ranks in group order
-  Clocks clocks;
+  std::string name{};
+  std::string description{};
+  std::string backend{};          ///< "gloo", "nccl"
+  std::vector<uint32_t> ranks{};  ///< logical ranks in group order
+  Clocks clocks{};
   bool operator==(const Group&) const = default;
 };
 
@@ -91,11 +91,11 @@ struct Op {
   int32_t peer =
       kNoPeer;  ///< root of a rooted collective or other end of a message: group position
   int32_t tag = 0;
-  uint64_t input_bytes = 0;          ///< what this rank contributes
-  uint64_t output_bytes = 0;         ///< what this rank gets
-  std::vector<uint64_t> send_bytes;  ///< all-to-all: per group position; else empty
-  std::vector<uint64_t> recv_bytes;
-  Clocks clocks;
+  uint64_t input_bytes = 0;            ///< what this rank contributes
+  uint64_t output_bytes = 0;           ///< what this rank gets
+  std::vector<uint64_t> send_bytes{};  ///< all-to-all: per group position; else empty
+  std::vector<uint64_t> recv_bytes{};
+  Clocks clocks{};
   bool operator==(const Op&) const = default;
 };
 
@@ -107,7 +107,7 @@ inline constexpr uint8_t kWaitFuture =
 struct Wait {
   uint64_t op = 0;
   uint8_t via = kWaitWork;
-  Clocks clocks;
+  Clocks clocks{};
   bool operator==(const Wait&) const = default;
 };
 
@@ -125,8 +125,8 @@ struct MadeUp {
 /// The outputs of an operation are in place.
 struct Done {
   uint64_t op = 0;  ///< 0: not an operation (a store access)
-  std::vector<MadeUp> made_up;
-  Clocks clocks;
+  std::vector<MadeUp> made_up{};
+  Clocks clocks{};
   bool operator==(const Done&) const = default;
 };
 
@@ -137,8 +137,8 @@ inline constexpr uint8_t kMarkOptimizerEnd = 3;    ///< after it
 /// A place in the program that is no communication.
 struct Mark {
   uint8_t kind = 0;
-  std::string name;
-  Clocks clocks;
+  std::string name{};
+  Clocks clocks{};
   bool operator==(const Mark&) const = default;
 };
 
@@ -150,9 +150,9 @@ inline constexpr uint8_t kByeSystemExit = 3;  ///< sys.exit; `exit_code`
 struct Bye {
   uint8_t reason = 0;
   int32_t exit_code = 0;
-  std::string detail;
-  std::vector<std::string> files;  ///< source files that were imported: what results depend on
-  Clocks clocks;
+  std::string detail{};
+  std::vector<std::string> files{};  ///< source files that were imported: what results depend on
+  Clocks clocks{};
   bool operator==(const Bye&) const = default;
 };
 
@@ -173,7 +173,7 @@ enum class Decision : uint8_t {
 struct Verdict {
   uint64_t to = 0;  ///< header seq of the frame that is answered
   Decision decision = Decision::Go;
-  std::string reason;
+  std::string reason{};
   bool operator==(const Verdict&) const = default;
 };
 
