@@ -33,6 +33,10 @@ enum class Kind : uint8_t {
 const char* to_string(Kind kind);
 /// All members take part in one synchronization group (not compute, send, recv, batch, transfer).
 bool is_collective(Kind kind);
+/// Made of parts: send, recv, batch. Their durations are those of the parts; Node::duration is 0.
+bool has_parts(Kind kind);
+/// A collective with a root: broadcast, scatter, reduce, gather.
+bool has_root(Kind kind);
 
 inline constexpr uint32_t kNone = 0xffffffff;
 inline constexpr int32_t kAnySource = -2;
