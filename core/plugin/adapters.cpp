@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/adapters.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "prism/abi/draft/launcher.h"
+#include "prism/abi/draft/runtime.h"
+#include "prism/host/sinks.hpp"
+
+namespace prism::plugin {
+namespace {
+
+prism_str_t to_c(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::vector<prism_str_t> to_c(const std::vector<std::string>& texts) {
+  std::vector<prism_str_t> result;
+  result.reserve(texts.size());
+  for (const std::string& text : texts) {
+    result.push_back(to_c(text));
+  }
+  return result;
+}
+
+Code code_of(prism_status_t status) {
+  return status > PRISM_STATUS_OK && status <= PRISM_STATUS_DATA_LOSS ? static_cast<Code>(status)
+                                                                      : Code::Unknown;
+}
+
+/// Ok, or the plugin's words after its name and function.
+Status outcome(const LoadedPlugin& plugin, const char* function, prism_status_t status,
+               const host::ErrorSink& error, Domain domain) {
+  if (status == PRISM_STATUS_OK) {
+    return {};
+  }
+  return {code_of(status), domain,
+          plugin.name() + ": " + function + "(): " + error.message(status)};
+}
+
+Domain machine_or(Domain otherwise, prism_status_t status) {
+  return status == PRISM_STATUS_FAILED_PRECONDITION ? Domain::Environment : otherwise;
+}
+
+/// The plugin and its interface; an error says which plugins do have it.
+template <typename Table>
+struct Bound {
+  const LoadedPlugin* plugin;
+  const Table* table;
+};
+
+template <typename Table>
+Result<Bound<Table>> bind(Registry& registry, std::string_view id, const char* interface) {
+  PRISM_TRY_ASSIGN(const LoadedPlugin* plugin, registry.load(id));
+  const auto* table = static_cast<const Table*>(plugin->interface(interface));
+  if (table != nullptr) {
+    return Bound<Table>{plugin, table};
+  }
+  std::string have;
+  for (const Candidate& other : registry.list()) {
+    const std::vector<std::string>& offered = other.manifest.interfaces;
+    if (other.state == State::Ok &&
+        std::find(offered.begin(), offered.end(), interface) != offered.end()) {
+      have += (have.empty() ? "" : ", ") + other.id;
+    }
+  }
+  return plugin_error(plugin->name() + " has no " + interface +
+                          "; plugins that have it: " + (have.empty() ? "none" : have),
+                      Code::NotFound);
+}
+
+/// Opens a session of a launcher or runtime; both have the same open().
+template <typename Table, typename Session>
+Result<Session*> open_session(const Bound<Table>& bound, OptionValues values) {
+  const host::ErrorSink error;
+  Session* session = nullptr;
+  const prism_status_t status =
+      bound.table->open(values.data(), values.size(), &session, error.c());
+  PRISM_TRY(outcome(*bound.plugin, "open", status, error, machine_or(Domain::Plugin, status)));
+  if (session == nullptr) {
+    return plugin_error(bound.plugin->name() + ": open() gave no session", Code::Internal);
+  }
+  return session;
+}
+
+class PluginLauncher final : public schedule::Launcher {
+ public:
+  PluginLauncher(Bound<prism_launcher_t> bound, prism_launcher_session_t* session)
+      : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
+  ~PluginLauncher() override { table_.close(session_); }
+  PluginLauncher(const PluginLauncher&) = delete;
+  PluginLauncher& operator=(const PluginLauncher&) = delete;
+
+  std::string describe() override {
+    const host::TextSink text;
+    table_.describe(session_, text.c());
+    return text.text();
+  }
+
+  Result<schedule::ProcessId> spawn(const schedule::LaunchSpec& spec) override {
+    const std::vector<prism_str_t> argv = to_c(spec.argv);
+    const std::vector<prism_str_t> env = to_c(spec.env);
+    std::vector<prism_fd_map_t> fds;
+    for (const auto& [source, target] : spec.fds) {
+      fds.push_back({source, target});
+    }
+    prism_launch_spec_t c{};
+    c.struct_size = sizeof c;
+    c.argv = argv.data();
+    c.argc = argv.size();
+    c.env = env.data();
+    c.envc = env.size();
+    c.cwd = to_c(spec.cwd);
+    c.stdout_path = to_c(spec.stdout_path);
+    c.stderr_path = to_c(spec.stderr_path);
+    c.cores = spec.cores.data();
+    c.core_count = spec.cores.size();
+    c.fds = fds.data();
+    c.fd_count = fds.size();
+    const host::ErrorSink error;
+    uint64_t process = 0;
+    const prism_status_t status = table_.spawn(session_, &c, &process, error.c());
+    PRISM_TRY(outcome(plugin_, "spawn", status, error, Domain::Run));
+    return process;
+  }
+
+  Status signal(schedule::ProcessId process, int signo) override {
+    const host::ErrorSink error;
+    const prism_status_t status = table_.signal(session_, process, signo, error.c());
+    return outcome(plugin_, "signal", status, error, Domain::Run);
+  }
+
+  int event_fd() override { return table_.event_fd(session_); }
+
+  Result<std::optional<schedule::ProcessExit>> next_exit() override {
+    const host::ErrorSink error;
+    prism_process_exit_t c{};
+    c.struct_size = sizeof c;
+    const prism_status_t status = table_.next_exit(session_, &c, error.c());
+    if (status == PRISM_STATUS_NOT_FOUND) {
+      return std::optional<schedule::ProcessExit>();
+    }
+    PRISM_TRY(outcome(plugin_, "next_exit", status, error, Domain::Run));
+    return std::optional(schedule::ProcessExit{c.process, c.exit_code, c.signal});
+  }
+
+ private:
+  const LoadedPlugin& plugin_;
+  const prism_launcher_t& table_;
+  prism_launcher_session_t* session_;
+};
+
+/// Collects the command line of a rank.
+class CommandSink {
+ public:
+  const prism_command_sink_t* c() const { return &sink_; }
+  schedule::Command take() { return std::move(command_); }
+  bool complete() const { return complete_; }
+
+ private:
+  static void add(std::vector<std::string>& list, bool& complete, prism_str_t text) noexcept {
+    try {
+      list.push_back(host::clean_text(text));
+    } catch (...) {
+      complete = false;
+    }
+  }
+  static void arg(void* ctx, prism_str_t text) noexcept {
+    auto* sink = static_cast<CommandSink*>(ctx);
+    add(sink->command_.argv, sink->complete_, text);
+  }
+  static void env(void* ctx, prism_str_t text) noexcept {
+    auto* sink = static_cast<CommandSink*>(ctx);
+    add(sink->command_.env, sink->complete_, text);
+  }
+
+  schedule::Command command_;
+  bool complete_ = true;
+  prism_command_sink_t sink_{sizeof(prism_command_sink_t), 0, this, &arg, &env};
+};
+
+class PluginRuntime final : public schedule::Runtime {
+ public:
+  PluginRuntime(Bound<prism_runtime_t> bound, prism_runtime_session_t* session)
+      : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
+  ~PluginRuntime() override { table_.close(session_); }
+  PluginRuntime(const PluginRuntime&) = delete;
+  PluginRuntime& operator=(const PluginRuntime&) = delete;
+
+  Result<std::string> probe(const std::vector<std::string>& env) override {
+    const std::vector<prism_str_t> c = to_c(env);
+    const host::ErrorSink error;
+    const host::TextSink text;
+    const prism_status_t status = table_.probe(session_, c.data(), c.size(), text.c(), error.c());
+    PRISM_TRY(outcome(plugin_, "probe", status, error, machine_or(Domain::Run, status)));
+    return text.text();
+  }
+
+  Result<schedule::Command> command(const schedule::RankSpec& spec) override {
+    const std::vector<prism_str_t> args = to_c(spec.args);
+    const std::vector<prism_str_t> env = to_c(spec.env);
+    prism_rank_spec_t c{};
+    c.struct_size = sizeof c;
+    c.rank = spec.rank;
+    c.world_size = spec.world_size;
+    c.local_rank = spec.local_rank;
+    c.local_world_size = spec.local_world_size;
+    c.agent_fd = spec.agent_fd;
+    c.seed = spec.seed;
+    c.script = to_c(spec.script);
+    c.args = args.data();
+    c.arg_count = args.size();
+    c.env = env.data();
+    c.env_count = env.size();
+    const host::ErrorSink error;
+    CommandSink sink;
+    const prism_status_t status = table_.command(session_, &c, sink.c(), error.c());
+    PRISM_TRY(outcome(plugin_, "command", status, error, Domain::Run));
+    schedule::Command command = sink.take();
+    if (!sink.complete() || command.argv.empty()) {
+      return run_error(plugin_.name() + ": command() gave no command line", Code::Internal);
+    }
+    return command;
+  }
+
+  int stack_signal() override { return table_.stack_signal(session_); }
+
+ private:
+  const LoadedPlugin& plugin_;
+  const prism_runtime_t& table_;
+  prism_runtime_session_t* session_;
+};
+
+}  // namespace
+
+Result<prism_option_table_t> options(Registry& registry, std::string_view id,
+                                     std::string_view interface) {
+  if (interface == PRISM_LAUNCHER_1) {
+    PRISM_TRY_ASSIGN(const auto bound, bind<prism_launcher_t>(registry, id, PRISM_LAUNCHER_1));
+    return bound.table->options;
+  }
+  if (interface == PRISM_RUNTIME_1) {
+    PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
+    return bound.table->options;
+  }
+  return plugin_error("this program does not know the interface '" + std::string(interface) + "'",
+                      Code::Unimplemented);
+}
+
+Result<std::unique_ptr<schedule::Launcher>> open_launcher(Registry& registry, std::string_view id,
+                                                          OptionValues values) {
+  PRISM_TRY_ASSIGN(const auto bound, bind<prism_launcher_t>(registry, id, PRISM_LAUNCHER_1));
+  PRISM_TRY_ASSIGN(auto* session,
+                   (open_session<prism_launcher_t, prism_launcher_session_t>(bound, values)));
+  return std::unique_ptr<schedule::Launcher>(new PluginLauncher(bound, session));
+}
+
+Result<std::unique_ptr<schedule::Runtime>> open_runtime(Registry& registry, std::string_view id,
+                                                        OptionValues values) {
+  PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
+  PRISM_TRY_ASSIGN(auto* session,
+                   (open_session<prism_runtime_t, prism_runtime_session_t>(bound, values)));
+  return std::unique_ptr<schedule::Runtime>(new PluginRuntime(bound, session));
+}
+
+}  // namespace prism::plugin

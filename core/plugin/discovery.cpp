@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/discovery.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "prism/abi/version.h"
+#include "prism/host/bind.hpp"
+
+namespace prism::plugin {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxPluginsPerRoot = 1024;
+
+/// Whether this program runs with the sanitizer that a plugin was built with. A plugin that has
+/// one which the program lacks would end the process while it is loaded.
+bool has_sanitizer(std::string_view name) {
+  if (name == "address") {
+#ifdef __SANITIZE_ADDRESS__
+    return true;
+#else
+    return false;
+#endif
+  }
+  if (name == "thread") {
+#ifdef __SANITIZE_THREAD__
+    return true;
+#else
+    return false;
+#endif
+  }
+  return true;
+}
+
+void judge(Candidate& candidate) {
+  const Manifest& m = candidate.manifest;
+  if (m.abi_major != PRISM_ABI_MAJOR) {
+    candidate.state = State::Incompatible;
+    candidate.reason = "needs plugin ABI major " + std::to_string(m.abi_major) +
+                       ", this program has " + std::to_string(PRISM_ABI_MAJOR);
+    return;
+  }
+  // The constant is 0 today, so that the compiler would call a plain comparison pointless.
+  constexpr int64_t kOurMinor = PRISM_ABI_MINOR;
+  if (int64_t{m.min_host_minor} > kOurMinor) {
+    candidate.state = State::Incompatible;
+    candidate.reason = "needs plugin ABI " + host::version_text(m.abi_major, m.min_host_minor) +
+                       " or later, this program has " +
+                       host::version_text(PRISM_ABI_MAJOR, PRISM_ABI_MINOR);
+    return;
+  }
+  for (const std::string& sanitizer : m.sanitizers) {
+    if (!has_sanitizer(sanitizer)) {
+      candidate.state = State::Incompatible;
+      candidate.reason = "was built with the " + sanitizer + " sanitizer, this program without";
+      return;
+    }
+  }
+  std::vector<std::string> files = {m.library};
+  for (const Companion& companion : m.companions) {
+    files.push_back(companion.file);
+  }
+  for (const std::string& file : files) {
+    std::error_code error;
+    if (!fs::is_regular_file(candidate.folder + "/" + file, error)) {
+      candidate.state = State::Broken;
+      candidate.reason = "its file " + file + " is missing";
+      return;
+    }
+  }
+}
+
+Candidate examine(const std::string& folder) {
+  Candidate candidate;
+  candidate.folder = folder;
+  Result<Manifest> manifest = read_manifest(folder);
+  if (manifest.ok()) {
+    candidate.manifest = *std::move(manifest);
+    candidate.id = candidate.manifest.id;
+    judge(candidate);
+  } else {
+    candidate.id = fs::path(folder).filename().string();
+    candidate.state = State::Broken;
+    candidate.reason = manifest.status().message();
+  }
+  return candidate;
+}
+
+std::vector<std::string> subfolders(const std::string& root) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored) && folders.size() < kMaxPluginsPerRoot) {
+      folders.push_back(it->path().string());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> standard_roots() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return {};
+  }
+  const fs::path prefix = program.parent_path().parent_path();
+  std::vector<std::string> roots = {(prefix / "lib" / PRISM_PLUGIN_SUBDIR).string()};
+  const std::string_view installed = PRISM_INSTALL_LIBDIR;  // lib64 on some systems
+  if (installed != "lib") {
+    roots.push_back((prefix / installed / PRISM_PLUGIN_SUBDIR).string());
+  }
+  return roots;
+}
+
+std::vector<Candidate> discover(const SearchPath& path) {
+  std::vector<Candidate> candidates;
+  for (const auto& [id, folder] : path.overrides) {
+    Candidate candidate = examine(folder);
+    if (candidate.manifest.id.empty()) {
+      candidate.id = id;
+    } else if (candidate.manifest.id != id) {
+      candidate.state = State::Broken;
+      candidate.reason = "holds the plugin '" + candidate.manifest.id + "', not '" + id + "'";
+      candidate.id = id;
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  for (const std::string& root : path.roots) {
+    for (const std::string& folder : subfolders(root)) {
+      candidates.push_back(examine(folder));
+    }
+  }
+  std::set<std::string> seen;
+  for (Candidate& candidate : candidates) {
+    if (!seen.insert(candidate.id).second) {
+      const auto winner =
+          std::find_if(candidates.begin(), candidates.end(),
+                       [&](const Candidate& other) { return other.id == candidate.id; });
+      candidate.state = State::Shadowed;
+      candidate.reason = "found first in " + winner->folder;
+    }
+  }
+  return candidates;
+}
+
+}  // namespace prism::plugin
