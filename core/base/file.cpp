@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
+#include <xxhash.h>
 
 namespace prism {
 namespace {
@@ -68,9 +67,9 @@ Result<std::string> read_file(const std::string& path, uint64_t max_bytes) {
       return content;
     }
     if (content.size() + static_cast<size_t>(n) > max_bytes) {
-      return run_error("cannot read '" + path + "': it is larger than " +
-                           std::to_string(max_bytes) + " bytes",
-                       Code::OutOfRange);
+      return run_error(
+          "cannot read '" + path + "': it is larger than " + std::to_string(max_bytes) + " bytes",
+          Code::OutOfRange);
     }
     content.append(buffer, static_cast<size_t>(n));
   }

@@ -109,7 +109,7 @@ class [[nodiscard]] Result {
 
   Result&& context(std::string doing) && {
     if (!ok()) {
-      status_ = std::move(status_).context(std::move(doing));
+      static_cast<void>(std::move(status_).context(std::move(doing)));  // in place
     }
     return std::move(*this);
   }

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "core/graph/builder.hpp"
 
 namespace prism::schedule {
 namespace {
@@ -14,9 +15,11 @@ namespace {
 using graph::Kind;
 using graph::kNone;
 using graph::LaneKind;
-using graph::Node;
 using graph::Part;
-using graph::Program;
+
+bool has_root(uint8_t kind) {
+  return kind >= PRISM_COMM_BROADCAST && kind <= PRISM_COMM_GATHER;
+}
 
 const wire::Clocks* clocks_of(const wire::Message& event) {
   return std::visit(
@@ -88,30 +91,29 @@ Iterations find_iterations(const std::vector<wire::Message>& events) {
     return result;
   }
   result.training = static_cast<uint32_t>(ends.size());
+  // A span belongs to the event that ends it, so the first forward still ends the start.
   const size_t start = first_forward < ends.front() ? first_forward : 0;
   for (size_t i = 0; i < events.size(); ++i) {
     const auto passed = std::lower_bound(ends.begin(), ends.end(), i) - ends.begin();
-    result.of_event[i] = i < start ? 0 : static_cast<uint32_t>(passed) + 1;
+    result.of_event[i] = i <= start ? 0 : static_cast<uint32_t>(passed) + 1;
   }
   return result;
 }
 
 class Recorder {
  public:
-  explicit Recorder(const Recording& recording) : recording_(recording) {}
+  explicit Recorder(const Recording& recording)
+      : recording_(recording),
+        builder_(recording.rank, recording.world_size),
+        cpu_(builder_.add_lane(LaneKind::Cpu, "cpu:0")) {}
 
   Result<RecordedRank> run() {
     const auto& events = recording_.events;
     const std::vector<int64_t> cost = own_costs(events);
     const Iterations iterations = find_iterations(events);
-    Program& program = out_.program;
-    program.rank = recording_.rank;
-    program.world_size = recording_.world_size;
-    program.iterations = iterations.training + 2;
-    program.lanes.push_back({LaneKind::Cpu, "cpu:0"});
     out_.has_optimizer = iterations.has_optimizer;
     out_.training_iterations = iterations.training;
-    out_.iteration_shape.assign(program.iterations, 0xcbf29ce484222325);
+    out_.iteration_shape.assign(iterations.training + 2, 0xcbf29ce484222325);
 
     for (const wire::Message& event : events) {
       if (const auto* wait = std::get_if<wire::Wait>(&event)) {
@@ -119,7 +121,9 @@ class Recorder {
       }
     }
     for (size_t i = 0; i < events.size(); ++i) {
-      iteration_ = iterations.of_event[i];
+      for (; iteration_ < iterations.of_event[i]; ++iteration_) {
+        builder_.next_iteration();
+      }
       const wire::Clocks* clocks = clocks_of(events[i]);
       if (const auto* done = std::get_if<wire::Done>(&events[i])) {
         count_made_up(*done);
@@ -150,6 +154,8 @@ class Recorder {
         finish_iteration();
       }
     }
+    out_.program = std::move(builder_).finish();
+    out_.program.iterations = iterations.training + 2;
     return std::move(out_);
   }
 
@@ -173,7 +179,7 @@ class Recorder {
       if (clocks.mono_ns < last_mono_ - kClockSlackNs) {
         return bad_event(index, "lies before the one that came earlier");
       }
-      cpu_node(Kind::Compute, span);
+      last_cpu_ = builder_.add_compute(cpu_, span);
     }
     last_mono_ = std::max(last_mono_, clocks.mono_ns);
     program_time_ = std::max(program_time_, clocks.mono_ns + std::max<int64_t>(0, cost));
@@ -181,47 +187,25 @@ class Recorder {
     return {};
   }
 
-  uint32_t cpu_node(Kind kind, DurationNs duration) {
-    Node node;
-    node.kind = kind;
-    node.duration = duration;
-    last_cpu_ = append(node);
-    return last_cpu_;
-  }
-
-  uint32_t append(Node node) {
-    node.iteration = iteration_;
-    out_.program.nodes.push_back(node);
-    return static_cast<uint32_t>(out_.program.nodes.size() - 1);
-  }
-
-  void depends_on(Node& node, uint32_t dependency) {
-    if (dependency == kNone) {
-      return;
-    }
-    if (node.dependency_count == 0) {
-      node.first_dependency = static_cast<uint32_t>(out_.program.dependencies.size());
-    }
-    out_.program.dependencies.push_back(dependency);
-    ++node.dependency_count;
+  std::vector<uint32_t> after_last_cpu() const {
+    return last_cpu_ == kNone ? std::vector<uint32_t>{} : std::vector<uint32_t>{last_cpu_};
   }
 
   uint32_t lane(const std::string& name) {
-    const auto [it, added] =
-        lanes_.try_emplace(name, static_cast<uint32_t>(out_.program.lanes.size()));
-    if (added) {
-      out_.program.lanes.push_back({LaneKind::Comm, name});
-    }
-    return it->second;
+    const auto it = lanes_.find(name);
+    return it != lanes_.end()
+               ? it->second
+               : lanes_.emplace(name, builder_.add_lane(LaneKind::Comm, name)).first->second;
+  }
+
+  const graph::Communicator& communicator(uint32_t slot) const {
+    return builder_.program().communicators[slot];
   }
 
   Status add_group(size_t index, const wire::Group& group) {
-    graph::Communicator communicator{group.name, group.description, group.backend, group.ranks,
-                                     0,          creations_++};
-    auto& seen = nth_[std::make_tuple(group.ranks, group.description, group.backend)];
-    communicator.nth = seen++;
+    graph::Communicator created{group.name, group.description, group.backend, group.ranks, 0, 0};
     if (group.member == 0) {
-      out_.program.others.push_back(std::move(communicator));
+      builder_.add_other(std::move(created));
       return {};
     }
     const auto own = std::find(group.ranks.begin(), group.ranks.end(), recording_.rank);
@@ -230,12 +214,11 @@ class Recorder {
                                   " is a member of the group '" + group.name +
                                   "', whose list of ranks lacks it");
     }
-    const auto slot = static_cast<uint32_t>(out_.program.communicators.size());
+    const auto slot = static_cast<uint32_t>(builder_.program().communicators.size());
     if (!slots_.try_emplace(group.id, slot).second) {
       return bad_event(index, "creates group " + std::to_string(group.id) + " a second time");
     }
-    next_sequence_.push_back(0);
-    out_.program.communicators.push_back(std::move(communicator));
+    builder_.add_communicator(std::move(created));
     return {};
   }
 
@@ -245,6 +228,13 @@ class Recorder {
       return bad_event(index, "is an operation on a group that this rank never joined");
     }
     const bool message = op.kind == PRISM_COMM_SEND || op.kind == PRISM_COMM_RECV;
+    const auto members = static_cast<int64_t>(communicator(slot->second).ranks.size());
+    const bool any_source = op.kind == PRISM_COMM_RECV && op.peer == wire::kAnySource;
+    if (op.peer >= members || (op.peer < 0 && has_root(op.kind)) ||
+        (op.peer < 0 && message && !any_source)) {
+      return bad_event(
+          index, "names group rank " + std::to_string(op.peer) + " of " + std::to_string(members));
+    }
     const uint32_t unit = unit_of(op);
     if (!operations_.try_emplace(op.id, Issued{slot->second, op.kind, unit}).second) {
       return bad_event(index, "issues operation " + std::to_string(op.id) + " a second time");
@@ -275,18 +265,16 @@ class Recorder {
   }
 
   uint32_t add_collective(const wire::Op& op, uint32_t slot) {
-    Node node;
-    node.kind = static_cast<Kind>(op.kind);
-    node.dtype = op.dtype;
-    node.reduction = op.reduction;
-    node.communicator = slot;
-    node.sequence = next_sequence_[slot]++;
-    node.root = op.peer;
-    node.input_bytes = op.input_bytes;
-    node.output_bytes = op.output_bytes;
-    node.lane = lane("comm:" + out_.program.communicators[slot].name);
-    depends_on(node, last_cpu_);
-    return append(node);
+    graph::Collective collective;
+    collective.kind = static_cast<Kind>(op.kind);
+    collective.communicator = slot;
+    collective.dtype = op.dtype;
+    collective.reduction = op.reduction;
+    collective.root = op.peer;
+    collective.input_bytes = op.input_bytes;
+    collective.output_bytes = op.output_bytes;
+    return builder_.add_collective(lane("comm:" + communicator(slot).name), collective,
+                                   after_last_cpu());
   }
 
   Part part_of(const wire::Op& op, uint32_t slot) const {
@@ -300,33 +288,19 @@ class Recorder {
     return part;
   }
 
-  uint32_t add_parts(Kind kind, uint32_t on_lane, const std::vector<Part>& parts) {
-    Node node;
-    node.kind = kind;
-    node.lane = on_lane;
-    node.first_part = static_cast<uint32_t>(out_.program.parts.size());
-    node.part_count = static_cast<uint32_t>(parts.size());
-    for (const Part& part : parts) {
-      out_.program.parts.push_back(part);
-      (part.kind == Kind::Send ? node.input_bytes : node.output_bytes) += part.bytes;
-    }
-    depends_on(node, last_cpu_);
-    return append(node);
-  }
-
   uint32_t add_message(const wire::Op& op, uint32_t slot) {
     const std::string peer = op.peer == wire::kAnySource ? "any" : std::to_string(op.peer);
     const bool send = op.kind == PRISM_COMM_SEND;
-    return add_parts(static_cast<Kind>(op.kind),
-                     lane("comm:" + out_.program.communicators[slot].name +
-                          (send ? "/to:" : "/from:") + peer + "#" + std::to_string(op.tag)),
-                     {part_of(op, slot)});
+    return builder_.add_message(
+        lane("comm:" + communicator(slot).name + (send ? "/to:" : "/from:") + peer + "#" +
+             std::to_string(op.tag)),
+        part_of(op, slot), after_last_cpu());
   }
 
   void close_batch() {
-    const std::string& name = out_.program.communicators[batch_parts_.front().communicator].name;
+    const std::string& name = communicator(batch_parts_.front().communicator).name;
     units_[unit_of_batch_[open_batch_]].nodes.push_back(
-        add_parts(Kind::Batch, lane("comm:" + name + "/batch"), batch_parts_));
+        builder_.add_batch(lane("comm:" + name + "/batch"), batch_parts_, after_last_cpu()));
     batch_parts_.clear();
     open_batch_ = 0;
   }
@@ -352,11 +326,7 @@ class Recorder {
     }
     shape({0xff, units_.size() - unit});
     for (const uint32_t of : std::exchange(units_[unit].nodes, {})) {
-      Node node;
-      node.kind = Kind::Transfer;
-      node.of = of;
-      depends_on(node, of);
-      last_cpu_ = append(node);
+      last_cpu_ = builder_.add_transfer(cpu_, of);
     }
   }
 
@@ -374,7 +344,7 @@ class Recorder {
       MadeUpCount count;
       const auto op = operations_.find(done.op);
       if (op != operations_.end()) {
-        const graph::Communicator& c = out_.program.communicators[op->second.slot];
+        const graph::Communicator& c = communicator(op->second.slot);
         count.communicator = c.description.empty() ? c.name : c.description;
         count.operation = graph::to_string(static_cast<Kind>(op->second.kind));
       } else {
@@ -413,15 +383,14 @@ class Recorder {
   static constexpr int64_t kClockSlackNs = 1'000'000'000;
 
   const Recording& recording_;
+  graph::Builder builder_;
+  uint32_t cpu_;
   RecordedRank out_;
   uint32_t iteration_ = 0;
   uint32_t last_cpu_ = kNone;
   int64_t last_mono_ = 0;
   int64_t program_time_ = 0;  ///< from here on time belongs to the program again
-  uint32_t creations_ = 0;
-  std::map<std::tuple<std::vector<Rank>, std::string, std::string>, uint32_t> nth_;
   std::unordered_map<uint32_t, uint32_t> slots_;  ///< wire group id -> slot
-  std::vector<uint64_t> next_sequence_;           ///< per slot
   std::unordered_map<std::string, uint32_t> lanes_;
   std::unordered_map<uint64_t, Issued> operations_;
   std::unordered_set<uint64_t> waited_;  ///< operations that are waited for somewhere

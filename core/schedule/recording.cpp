@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/schedule/recording.hpp"
 
-#include <array>
-
 #include "core/base/file.hpp"
-#include "core/graph/program.hpp"
+#include "core/graph/describe.hpp"
 
 namespace prism::schedule {
 namespace {
@@ -38,14 +36,6 @@ Result<Recording> read_recording(const std::string& path) {
   return recording;
 }
 
-const char* dtype_name(uint8_t dtype) {
-  static constexpr std::array kNames = {
-      "other",      "uint8",       "int8",        "int16",   "int32",  "int64",
-      "float16",    "bfloat16",    "float32",     "float64", "bool",   "complex64",
-      "complex128", "float8_e4m3", "float8_e5m2", "uint16",  "uint32", "uint64"};
-  return dtype < kNames.size() ? kNames.at(dtype) : "unknown";
-}
-
 std::string describe_operation(const wire::Op& op, const std::vector<wire::Group>& groups) {
   std::string text = graph::to_string(static_cast<graph::Kind>(op.kind));
   const bool message = op.kind == PRISM_COMM_SEND || op.kind == PRISM_COMM_RECV;
@@ -64,7 +54,7 @@ std::string describe_operation(const wire::Op& op, const std::vector<wire::Group
     }
   }
   const uint64_t bytes = op.input_bytes > op.output_bytes ? op.input_bytes : op.output_bytes;
-  return text + " (" + std::to_string(bytes) + " bytes " + dtype_name(op.dtype) + ")";
+  return text + " (" + std::to_string(bytes) + " bytes " + graph::dtype_name(op.dtype) + ")";
 }
 
 }  // namespace prism::schedule

@@ -26,6 +26,4 @@ Result<Recording> read_recording(const std::string& path);
 /// "all_reduce #12 on 'default_pg' (4194304 bytes float32)": an event in words, for messages.
 std::string describe_operation(const wire::Op& op, const std::vector<wire::Group>& groups);
 
-const char* dtype_name(uint8_t dtype);
-
 }  // namespace prism::schedule

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "core/cli/commands.hpp"
+#include "prism/abi/version.h"
+
+namespace {
+
+constexpr const char* kHelp =
+    R"(Prism runs a few ranks of a large distributed training job and replays the rest.
+
+usage: prism COMMAND ...
+
+commands:
+  run EXPERIMENT       record the job's ranks, replay the whole job, print the prediction
+  config check FILE    say what is wrong in an experiment file
+  config show FILE     print the effective experiment with the origin of each value
+  plugin list          the plugins that can be used
+  doctor               what this machine can do, and what each missing piece disables
+  --version            version of the program and of the plugin ABI
+
+'prism COMMAND --help' tells more. Exit codes: 0 done, 1 the run failed or a check did not hold,
+2 usage or configuration, 3 plugin, 4 environment, 70 a bug in Prism, 130 interrupted.
+)";
+
+int dispatch(const std::string& command, const prism::cli::Words& words) {
+  using namespace prism::cli;
+  if (command == "run") {
+    return run_command(words);
+  }
+  if (command == "config") {
+    return config_command(words);
+  }
+  if (command == "plugin") {
+    return plugin_command(words);
+  }
+  if (command == "doctor") {
+    return doctor_command(words);
+  }
+  if (command == "--help" || command == "-h" || command == "help") {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (command == "--version") {
+    std::printf("prism %s, plugin ABI %d.%d\n", PRISM_VERSION, PRISM_ABI_MAJOR, PRISM_ABI_MINOR);
+    return 0;
+  }
+  return report_error(
+      prism::config_error("unknown command '" + command + "'; 'prism --help' lists the commands"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs(kHelp, stderr);
+    return 2;
+  }
+  try {
+    return dispatch(argv[1], prism::cli::Words(argv + 2, argv + argc));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "prism: bug: %s\n", error.what());
+    return 70;
+  }
+}

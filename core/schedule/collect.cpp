@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/schedule/collect.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "core/base/file.hpp"
+
+namespace prism::schedule {
+namespace {
+
+constexpr uint64_t kMaxInput = uint64_t{1} << 34;
+
+/// One execution that the job needs.
+struct Wanted {
+  size_t of_class;
+  Rank rank;
+  uint32_t repeat;
+  bool check;
+};
+
+/// First members, repeated, and `check_replicas` others of each class.
+std::vector<Wanted> plan(const CollectJob& job) {
+  std::vector<Wanted> wanted;
+  std::mt19937_64 random(job.seed);
+  for (size_t c = 0; c < job.classes.size(); ++c) {
+    const std::vector<Rank>& members = job.classes[c];
+    for (uint32_t repeat = 1; repeat <= job.repeats; ++repeat) {
+      wanted.push_back({c, members.front(), repeat, false});
+    }
+    std::set<size_t> chosen;
+    const size_t checks = std::min<size_t>(job.check_replicas, members.size() - 1);
+    while (chosen.size() < checks) {
+      chosen.insert(1 + random() % (members.size() - 1));
+    }
+    for (const size_t index : chosen) {
+      wanted.push_back({c, members[index], 1, true});
+    }
+  }
+  // Class after class and repeat after repeat, so that a drift of the machine touches all alike.
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [](const Wanted& a, const Wanted& b) { return a.repeat < b.repeat; });
+  return wanted;
+}
+
+Result<std::string> hash_of_file(const std::string& path) {
+  PRISM_TRY_ASSIGN(const std::string content, read_file(path, kMaxInput));
+  return content_hash(content);
+}
+
+/// What, besides the imported source files, decides the outcome of a run.
+Result<std::string> key_of(const CollectJob& job, Rank rank) {
+  std::ostringstream text;
+  text << job.versions << "\nscript " << job.script << "\ncwd " << job.cwd << "\nworld "
+       << job.world_size << "\nrank " << rank << "\nseed " << job.seed;
+  for (const std::string& argument : job.args) {
+    text << "\narg " << argument;
+  }
+  for (const std::string& variable : job.key_env) {
+    text << "\nenv " << variable;
+  }
+  for (const std::string& input : job.inputs) {
+    PRISM_TRY_ASSIGN(const std::string hash, hash_of_file(input));
+    text << "\ninput " << input << " " << hash;
+  }
+  return content_hash(text.str());
+}
+
+std::string folder_of(const CollectJob& job, const Wanted& wanted) {
+  char name[32];
+  std::snprintf(name, sizeof name, "%05u", wanted.rank);
+  std::string folder = job.run_dir + "/ranks/" + name;
+  return wanted.repeat > 1 ? folder + "/repeat." + std::to_string(wanted.repeat) : folder;
+}
+
+/// The file that says of a finished run what it was made from: "key HASH", then "HASH PATH" lines.
+std::string inputs_path(const std::string& folder) {
+  return folder + "/inputs";
+}
+
+bool is_current(const std::string& folder, const std::string& key) {
+  const Result<std::string> text = read_file(inputs_path(folder), kMaxInput);
+  if (!text.ok()) {
+    return false;
+  }
+  std::istringstream lines(*text);
+  std::string line;
+  if (!std::getline(lines, line) || line != "key " + key) {
+    return false;
+  }
+  while (std::getline(lines, line)) {
+    const size_t space = line.find(' ');
+    if (space == std::string::npos) {
+      return false;
+    }
+    const Result<std::string> hash = hash_of_file(line.substr(space + 1));
+    if (!hash.ok() || *hash != line.substr(0, space)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Says that the run in `folder` is finished. The source files are those that its last event names.
+Status seal(const std::string& folder, const std::string& key) {
+  PRISM_TRY_ASSIGN(const Recording recording, read_recording(folder + "/events"));
+  std::string text = "key " + key + "\n";
+  if (recording.complete) {
+    for (const std::string& file : std::get<wire::Bye>(recording.events.back()).files) {
+      const Result<std::string> hash = hash_of_file(file);
+      if (hash.ok() && file.find('\n') == std::string::npos) {
+        text += *hash + " " + file + "\n";
+      }
+    }
+  }
+  return write_file_atomically(inputs_path(folder), text);
+}
+
+}  // namespace
+
+std::string substitute(const std::string& argument, Rank rank, uint32_t world_size) {
+  std::string text = argument;
+  const auto replace = [&text](const std::string& name, const std::string& value) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+      text.replace(at, name.size(), value);
+      at += value.size();
+    }
+  };
+  replace("{rank}", std::to_string(rank));
+  replace("{world_size}", std::to_string(world_size));
+  return text;
+}
+
+Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launcher,
+                          Runtime& runtime, const CoordinatorOptions& options,
+                          const Progress& progress) {
+  Collected collected;
+  collected.classes.resize(job.classes.size());
+  const std::vector<Wanted> wanted = plan(job);
+  std::vector<RankRun> runs;
+  std::vector<std::string> keys;
+  for (const Wanted& one : wanted) {
+    PRISM_TRY_ASSIGN(std::string key, key_of(job, one.rank));
+    RankRun run;
+    run.folder = folder_of(job, one);
+    if (!job.fresh && is_current(run.folder, key)) {
+      ++collected.reused;
+      continue;
+    }
+    PRISM_TRY(make_folders(run.folder));
+    std::error_code ignored;
+    std::filesystem::remove(inputs_path(run.folder), ignored);
+    run.cwd = job.cwd;
+    run.repeat = one.repeat;
+    run.spec.rank = one.rank;
+    run.spec.world_size = job.world_size;
+    run.spec.seed = job.seed;
+    run.spec.script = job.script;
+    run.spec.env = job.env;
+    for (const std::string& argument : job.args) {
+      run.spec.args.push_back(substitute(argument, one.rank, job.world_size));
+    }
+    runs.push_back(std::move(run));
+    keys.push_back(std::move(key));
+  }
+  if (!runs.empty()) {
+    Status sealed;
+    Progress with_seal = progress;
+    with_seal.finished = [&](const RankRun& run) {
+      const auto index = static_cast<size_t>(&run - runs.data());
+      Status status = seal(run.folder, keys[index]);
+      if (sealed.ok()) {
+        sealed = std::move(status);
+      }
+      if (progress.finished) {
+        progress.finished(run);
+      }
+    };
+    PRISM_TRY_ASSIGN(const std::unique_ptr<Launcher> launcher, open_launcher());
+    LonePolicy policy;
+    PRISM_TRY(run_ranks(runs, *launcher, runtime, policy, options, with_seal));
+    PRISM_TRY(std::move(sealed));
+    collected.executed = runs.size();
+  }
+  for (const Wanted& one : wanted) {
+    PRISM_TRY_ASSIGN(const Recording recording, read_recording(folder_of(job, one) + "/events"));
+    auto recorded = build_program(recording);
+    if (!recorded.ok()) {
+      return std::move(recorded).status().context("reading what rank " + std::to_string(one.rank) +
+                                                  " recorded");
+    }
+    CollectedClass& of_class = collected.classes[one.of_class];
+    (one.check ? of_class.checks : of_class.repeats).push_back(std::move(*recorded));
+  }
+  return collected;
+}
+
+}  // namespace prism::schedule
