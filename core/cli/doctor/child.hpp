@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Work in a forked child: what might crash, hang or change the process for good.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace prism::cli {
+
+struct ChildResult {
+  bool ok = false;     ///< ended in time with exit code 0
+  std::string output;  ///< what it wrote; at most 64 KiB
+  std::string ending;  ///< when not ok, in words: "exit code 1", "signal 11 (...)", "no answer ..."
+};
+
+/// Runs `body` in a child; `output` is the descriptor to write to, the result its exit code. After
+/// `timeout` the child and what it has started are killed. Its standard error is dropped.
+ChildResult in_child(const std::function<int(int output)>& body, std::chrono::milliseconds timeout);
+
+/// Runs a program, found through PATH, and takes its standard output. Ending "not found": as it
+/// says.
+ChildResult run_program(const std::vector<std::string>& argv, std::chrono::milliseconds timeout);
+
+}  // namespace prism::cli
