@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/compiled.hpp"
+
+#include <algorithm>
+
+namespace prism::replay {
+
+using graph::Node;
+using graph::Program;
+
+namespace {
+
+Op make_op(const Program& program, uint32_t id) {
+  const Node& node = program.nodes[id];
+  Op op;
+  op.kind = node.kind;
+  op.node = id;
+  op.iteration = node.iteration;
+  op.duration = node.duration;
+  if (graph::is_collective(node.kind)) {
+    op.slot = node.communicator;
+    op.sequence = static_cast<uint32_t>(node.sequence);
+    op.root = node.root;
+  } else if (graph::has_parts(node.kind)) {
+    op.first_part = node.first_part;
+    op.part_count = node.part_count;
+    op.duration = 0;
+    for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
+      op.duration = std::max(op.duration, program.parts[p].duration);
+    }
+  }
+  return op;
+}
+
+void place_nodes(const Program& program, Compiled& out) {
+  out.lanes.resize(program.lanes.size());
+  bool have_main = false;
+  for (size_t l = 0; l < program.lanes.size(); ++l) {
+    out.lanes[l].cpu = program.lanes[l].kind == graph::LaneKind::Cpu;
+    out.lanes[l].main = out.lanes[l].cpu && !have_main;
+    have_main |= out.lanes[l].main;
+  }
+  out.place_of_node.resize(program.nodes.size());
+  for (uint32_t id = 0; id < program.nodes.size(); ++id) {
+    const uint32_t lane = program.nodes[id].lane;
+    out.place_of_node[id] = {lane, out.lanes[lane].op_count++};
+  }
+  uint32_t first = 0;
+  for (CompiledLane& lane : out.lanes) {
+    lane.first_op = first;
+    first += lane.op_count;
+  }
+}
+
+}  // namespace
+
+Compiled compile(const Program& program, uint32_t first_iteration, uint32_t last_iteration) {
+  Compiled out;
+  place_nodes(program, out);
+  out.collectives.resize(program.communicators.size());
+  out.ops.resize(program.nodes.size());
+
+  std::vector<std::vector<Place>> readers(program.nodes.size());
+  std::vector<std::vector<uint32_t>> needed(program.nodes.size());
+  for (uint32_t id = 0; id < program.nodes.size(); ++id) {
+    const Node& node = program.nodes[id];
+    for (uint32_t d = 0; d < node.dependency_count; ++d) {
+      const uint32_t dependency = program.dependencies[node.first_dependency + d];
+      // Lane order covers those on the same lane.
+      if (program.nodes[dependency].lane != node.lane &&
+          std::find(needed[id].begin(), needed[id].end(), dependency) == needed[id].end()) {
+        needed[id].push_back(dependency);
+        readers[dependency].push_back(out.place_of_node[id]);
+      }
+    }
+  }
+  std::vector<uint32_t> sources_of_lane(out.lanes.size(), 0);
+  for (uint32_t id = 0; id < program.nodes.size(); ++id) {
+    const Node& node = program.nodes[id];
+    CompiledLane& lane = out.lanes[node.lane];
+    Op op = make_op(program, id);
+    op.in_window = node.iteration >= first_iteration && node.iteration <= last_iteration;
+    if (op.in_window) {
+      op.kept = out.kept++;
+    }
+    if (op.slot != kNone) {
+      out.collectives[op.slot].push_back(id);
+    }
+    op.first_dependency = static_cast<uint32_t>(out.dependencies.size());
+    op.dependency_count = static_cast<uint32_t>(needed[id].size());
+    for (const uint32_t dependency : needed[id]) {
+      const Place place = out.place_of_node[dependency];
+      out.dependencies.push_back({place, out.op(place).source});
+    }
+    op.first_reader = static_cast<uint32_t>(out.readers.size());
+    op.reader_count = static_cast<uint32_t>(readers[id].size());
+    out.readers.insert(out.readers.end(), readers[id].begin(), readers[id].end());
+    if (op.reader_count != 0) {
+      if (lane.sources == kNone) {
+        lane.sources = out.source_lanes++;
+      }
+      op.source = sources_of_lane[node.lane]++;
+    }
+    out.ops[lane.first_op + out.place_of_node[id].index] = op;
+  }
+  return out;
+}
+
+}  // namespace prism::replay
