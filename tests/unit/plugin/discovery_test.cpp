@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/discovery.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "core/plugin/registry.hpp"
+
+namespace prism::plugin {
+namespace {
+
+using testing::HasSubstr;
+
+class Discovery : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "prism-XXXXXX";
+    root_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  /// A plugin folder whose library is an empty file; returns the folder.
+  std::string add(const std::string& where, const std::string& id,
+                  const std::string& abi = "major = 1", const std::string& more = "") {
+    const std::string folder = root_ + "/" + where;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/plugin.toml")
+        << "manifest = 1\n[plugin]\nid = \"" << id
+        << "\"\nversion = \"1.0.0\"\nlibrary = \"lib.so\"\n"
+        << "[abi]\n"
+        << abi << "\n[provides]\ninterfaces = [\"prism.router/1\"]\n"
+        << more;
+    std::ofstream(folder + "/lib.so") << "";
+    return folder;
+  }
+
+  std::string root_;
+};
+
+TEST_F(Discovery, OverridesThenRootsInOrder) {
+  const std::string own = add("own", "zipf");
+  add("a/zipf", "zipf");
+  add("a/even", "even");
+  add("b/even", "even");
+  add("b/odd", "odd");
+  const auto found =
+      discover({{{"zipf", own}}, {root_ + "/a", root_ + "/b", root_ + "/not-there"}});
+  ASSERT_EQ(found.size(), 5U);
+  const auto is = [&](size_t i, const char* id, State state, const std::string& folder) {
+    EXPECT_EQ(found[i].id, id);
+    EXPECT_EQ(found[i].state, state) << found[i].reason;
+    EXPECT_EQ(found[i].folder, root_ + "/" + folder);
+  };
+  is(0, "zipf", State::Ok, "own");
+  is(1, "even", State::Ok, "a/even");
+  is(2, "zipf", State::Shadowed, "a/zipf");
+  is(3, "even", State::Shadowed, "b/even");
+  is(4, "odd", State::Ok, "b/odd");
+  EXPECT_EQ(found[2].reason, "found first in " + own);
+}
+
+TEST_F(Discovery, IncompatibleWithBothNumbers) {
+  add("r/major", "major", "major = 2");
+  add("r/minor", "minor", "major = 1\nmin_host_minor = 7");
+  const auto found = discover({{}, {root_ + "/r"}});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].state, State::Incompatible);
+  EXPECT_EQ(found[0].reason, "needs plugin ABI major 2, this program has 1");
+  EXPECT_EQ(found[1].state, State::Incompatible);
+  EXPECT_EQ(found[1].reason, "needs plugin ABI 1.7 or later, this program has 1.0");
+}
+
+TEST_F(Discovery, OtherSanitizer) {
+#if defined(__SANITIZE_ADDRESS__)
+  const std::string other = "thread";
+#else
+  const std::string other = "address";
+#endif
+  add("r/sane", "sane", "major = 1", "[build]\nsanitizers = [\"" + other + "\"]\n");
+  const auto found = discover({{}, {root_ + "/r"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].state, State::Incompatible);
+  EXPECT_EQ(found[0].reason, "was built with the " + other + " sanitizer, this program without");
+}
+
+TEST_F(Discovery, BrokenFolders) {
+  std::filesystem::remove(add("r/a_library", "a_library") + "/lib.so");
+  add("r/companion", "companion", "major = 1", "[[companion]]\nfile = \"agent.so\"\n");
+  std::filesystem::create_directories(root_ + "/r/empty");
+  std::filesystem::create_directories(root_ + "/r/syntax");
+  std::ofstream(root_ + "/r/syntax/plugin.toml") << "manifest = \n";
+  std::ofstream(root_ + "/r/a_file") << "not a folder, no candidate";
+  const auto found = discover({{}, {root_ + "/r"}});
+  ASSERT_EQ(found.size(), 4U);
+  for (const Candidate& candidate : found) {
+    EXPECT_EQ(candidate.state, State::Broken) << candidate.folder;
+  }
+  EXPECT_EQ(found[0].reason, "its file lib.so is missing");
+  EXPECT_EQ(found[1].reason, "its file agent.so is missing");
+  EXPECT_EQ(found[2].id, "empty");
+  EXPECT_THAT(found[2].reason, HasSubstr("/r/empty/plugin.toml"));
+  EXPECT_THAT(found[3].reason, HasSubstr("/r/syntax/plugin.toml:1:"));
+}
+
+TEST_F(Discovery, OverrideWithAnotherPlugin) {
+  const std::string folder = add("own", "zipf");
+  const auto found = discover({{{"even", folder}}, {}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].id, "even");
+  EXPECT_EQ(found[0].state, State::Broken);
+  EXPECT_EQ(found[0].reason, "holds the plugin 'zipf', not 'even'");
+}
+
+TEST_F(Discovery, PluginThatExistsButFailsIsToldNotReplaced) {
+  const std::string own = add("own", "zipf", "major = 3");
+  add("r/zipf", "zipf");
+  Registry registry({{{"zipf", own}}, {root_ + "/r"}});
+  const auto loaded = registry.load("zipf");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().exit_code(), 3);
+  EXPECT_EQ(loaded.status().to_string(), "plugin 'zipf' in " + own +
+                                             " cannot be used: needs plugin ABI major 3, this "
+                                             "program has 1");
+}
+
+TEST_F(Discovery, UnknownIdListsTheRejectedAndWhy) {
+  add("r/zipf", "zipf");
+  add("r/old", "old", "major = 2");
+  Registry registry({{}, {root_ + "/r"}});
+  const auto loaded = registry.load("zpif");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().to_string(),
+            "no plugin 'zpif'; did you mean 'zipf'?\n  searched: " + root_ + "/r\n  rejected: " +
+                root_ + "/r/old: needs plugin ABI major 2, this program has 1");
+}
+
+TEST(StandardRoots, BesideTheProgram) {
+  // This test is <build>/tests/NAME, and the program <build>/bin/prism.
+  ASSERT_FALSE(standard_roots().empty());
+  EXPECT_EQ(standard_roots()[0], PRISM_BINARY_DIR "/lib/prism/plugins/abi-1");
+}
+
+}  // namespace
+}  // namespace prism::plugin
