@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cli/doctor/child.hpp"
@@ -36,22 +36,18 @@ for package in metadata.distributions():
                 print("nccl=" + str(package.locate_file(file)))
 )";
 
-/// "211" -> "2.11".
-std::string minor_of_tag(const std::string& tag) {
-  return tag.substr(0, 1) + "." + tag.substr(1);
-}
-
-/// The minors of torch that there are agents for, as "2.11".
+/// The minors of torch that there are agents for, as "2.11": libprism_agent_torch211.so.
 std::vector<std::string> agent_minors(const DoctorOptions& options) {
-  static const std::regex kName(R"(libprism_agent_torch(\d{2,})\.so)");
+  constexpr std::string_view kStart = "libprism_agent_torch";
   std::vector<std::string> minors;
   std::error_code error;
   for (const auto& entry :
        std::filesystem::directory_iterator(plugin_folder(options) + "/torch", error)) {
-    std::smatch match;
-    const std::string name = entry.path().filename().string();
-    if (std::regex_match(name, match, kName)) {
-      minors.push_back(minor_of_tag(match[1]));
+    const std::string stem = entry.path().stem().string();
+    if (stem.starts_with(kStart) && entry.path().extension() == ".so") {
+      const std::string digits = stem.substr(kStart.size());
+      minors.push_back(digits.substr(0, 1) + "." +
+                       digits.substr(std::min<size_t>(1, digits.size())));
     }
   }
   std::sort(minors.begin(), minors.end());
@@ -67,9 +63,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 Fact agent_fact(const DoctorOptions& options, const std::string& torch) {
-  static const std::regex kMinor(R"((\d+\.\d+).*)");
-  std::smatch match;
-  const std::string minor = std::regex_match(torch, match, kMinor) ? match[1].str() : torch;
+  const std::string minor = torch.substr(0, torch.find('.', torch.find('.') + 1));
   const std::vector<std::string> minors = agent_minors(options);
   Fact fact{.id = "python.agent"};
   if (std::find(minors.begin(), minors.end(), minor) != minors.end()) {
