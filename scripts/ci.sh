@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All checks that a change has to pass, the fast ones first. A failed stage does not keep the others
+# from running, so that one run tells everything; those that need the build are left out without it.
+# Each stage's output is in build/ci/STAGE.log and is printed when the stage fails. ctest's summary
+# comes last.
+#
+#   scripts/ci.sh            set-up and all stages
+#   scripts/ci.sh STAGE      one of them: format, layers, build, binaries, tests, sanitizers
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+cd "$ROOT"
+
+LOGS=build/ci
+DEFAULT_TESTS=(-LE 'gpu|slow')
+
+format() {
+  scripts/format.sh --check
+  scripts/check_files.py
+  git ls-files --cached --others --exclude-standard -z | xargs -0 codespell
+  shellcheck scripts/*.sh .ci/run
+}
+
+# Python cannot load a sanitized library into a process that was started without the sanitizer, so
+# tests that start torch are not among these.
+sanitizers() {
+  export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
+  scripts/build.sh asan
+  run_tests asan -L unit "${DEFAULT_TESTS[@]}"
+}
+
+# Runs a stage in a process of its own and notes how it went; returns its exit status.
+table=()
+failed=0
+stage() {
+  local name=$1 log=$LOGS/$1.log start=$SECONDS verdict=ok code=0
+  say "== $name"
+  "scripts/ci.sh" "$name" >"$log" 2>&1 </dev/null || code=$?
+  if ((code)); then
+    verdict="FAILED"
+    failed=1
+    tail -n 300 "$log"
+  else
+    grep '^prism: skipped\|^skipped ' "$log" || true
+  fi
+  say "== $name: $verdict, $((SECONDS - start)) s"
+  table+=("$(printf '%-10s %5d s  %s' "$name" $((SECONDS - start)) "$verdict")")
+  return "$code"
+}
+
+all() {
+  rm -rf "$LOGS"
+  mkdir -p "$LOGS"
+  scripts/setup.sh
+  stage format || true
+  stage layers || true
+  if stage build; then
+    stage binaries || true
+    stage tests || true
+  fi
+  stage sanitizers || true
+
+  say
+  say "stages:"
+  printf '  %s\n' "${table[@]}"
+  if [[ -f $LOGS/tests.log ]]; then
+    say
+    sed -n '/% tests passed/,$p' "$LOGS/tests.log"
+  fi
+  exit "$failed"
+}
+
+case ${1:-all} in
+  all) all ;;
+  format) format ;;
+  layers) scripts/check_layers.py ;;
+  build) scripts/build.sh release ;;
+  binaries) scripts/check_binaries.py build/release ;;
+  tests) run_tests release "${DEFAULT_TESTS[@]}" ;;
+  sanitizers) sanitizers ;;
+  *) die 2 "there is no stage '$1'" ;;
+esac
