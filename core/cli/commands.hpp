@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/status.hpp"
+#include "core/cli/arguments.hpp"
 
 namespace prism::cli {
 
@@ -15,6 +16,17 @@ int run_command(const Words& words);     ///< prism run EXPERIMENT
 int config_command(const Words& words);  ///< prism config check|show FILE
 int plugin_command(const Words& words);  ///< prism plugin list
 int doctor_command(const Words& words);  ///< prism doctor
+
+/// A word after the command, what it understands and what it does.
+struct Subcommand {
+  const Usage* usage;
+  int (*run)(const Arguments&);
+};
+/// Runs the subcommand that the first word names, or prints help or an error.
+int run_subcommand(const std::string& command, const Words& words,
+                   const std::vector<Subcommand>& subcommands);
+/// Parses the words and runs `body`, or prints help or an error.
+int run_parsed(const Usage& usage, const Words& words, int (*body)(const Arguments&));
 
 /// Prints "prism: error: ..." and returns the status' exit code.
 int report_error(const Status& status);

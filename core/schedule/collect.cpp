@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/base/file.hpp"
+#include "core/config/experiment.hpp"
 
 namespace prism::schedule {
 namespace {
@@ -122,19 +123,6 @@ Status seal(const std::string& folder, const std::string& key) {
 
 }  // namespace
 
-std::string substitute(const std::string& argument, Rank rank, uint32_t world_size) {
-  std::string text = argument;
-  const auto replace = [&text](const std::string& name, const std::string& value) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
-      text.replace(at, name.size(), value);
-      at += value.size();
-    }
-  };
-  replace("{rank}", std::to_string(rank));
-  replace("{world_size}", std::to_string(world_size));
-  return text;
-}
-
 Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launcher,
                           Runtime& runtime, const CoordinatorOptions& options,
                           const Progress& progress) {
@@ -162,7 +150,7 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     run.spec.script = job.script;
     run.spec.env = job.env;
     for (const std::string& argument : job.args) {
-      run.spec.args.push_back(substitute(argument, one.rank, job.world_size));
+      run.spec.args.push_back(config::substitute_placeholders(argument, job.world_size, one.rank));
     }
     runs.push_back(std::move(run));
     keys.push_back(std::move(key));

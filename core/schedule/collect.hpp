@@ -23,7 +23,7 @@ struct CollectJob {
   uint32_t repeats = 1;         ///< runs of each class' first member
   uint64_t seed = 1;
   std::string script;
-  std::vector<std::string> args;     ///< with {rank} and {world_size}
+  std::vector<std::string> args;     ///< with placeholders, see config/placeholders
   std::vector<std::string> env;      ///< the whole environment, "NAME=value"
   std::vector<std::string> key_env;  ///< the part whose change makes recordings stale
   std::string cwd;
@@ -52,8 +52,5 @@ using OpenLauncher = std::function<Result<std::unique_ptr<Launcher>>()>;
 Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launcher,
                           Runtime& runtime, const CoordinatorOptions& options,
                           const Progress& progress);
-
-/// "{rank}" and "{world_size}" replaced.
-std::string substitute(const std::string& argument, Rank rank, uint32_t world_size);
 
 }  // namespace prism::schedule

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/experiment_run.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sched.h>
+#include <unistd.h>
+#include <utility>
+
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+#include "core/cli/table.hpp"
+#include "core/graph/check.hpp"
+#include "core/graph/job.hpp"
+#include "core/graph/timing.hpp"
+#include "core/plugin/adapters.hpp"
+#include "prism/abi/draft/launcher.h"
+#include "prism/abi/draft/runtime.h"
+
+namespace prism::cli {
+namespace {
+
+std::vector<uint32_t> usable_cores() {
+  std::vector<uint32_t> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (uint32_t core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core, &set)) {
+        cores.push_back(core);
+      }
+    }
+  }
+  return cores.empty() ? std::vector<uint32_t>{0} : cores;
+}
+
+/// One core for each rank that runs at a time; cores are shared when there are more ranks.
+std::vector<uint32_t> cores_for(uint32_t slots) {
+  const std::vector<uint32_t> usable = usable_cores();
+  if (slots == 0) {
+    return usable;
+  }
+  std::vector<uint32_t> cores;
+  for (uint32_t slot = 0; slot < slots; ++slot) {
+    cores.push_back(usable[slot % usable.size()]);
+  }
+  return cores;
+}
+
+/// Variables whose change makes recordings stale.
+bool decides_results(std::string_view variable) {
+  for (const std::string_view prefix : {"PATH=", "PYTHON", "LD_LIBRARY_PATH=", "OMP_", "MKL_",
+                                        "OPENBLAS_", "TORCH", "PYTORCH", "CUDA_", "NCCL_"}) {
+    if (variable.substr(0, prefix.size()) == prefix) {
+      return true;
+    }
+  }
+  return false;
+}
+
+graph::LinkChooser link_chooser(const config::Experiment& experiment) {
+  return [&experiment](const graph::Communicator& communicator) {
+    const config::Link* chosen =
+        config::choose_link(experiment, communicator.backend, communicator.description);
+    link::Link link;
+    if (chosen != nullptr) {
+      link.latency_ns = chosen->latency;
+      link.bandwidth_Bps = static_cast<uint64_t>(chosen->bandwidth);
+      link.per_message_ns = chosen->per_message;
+      link.reduce_bandwidth_Bps = static_cast<uint64_t>(chosen->reduce_bandwidth.value_or(0));
+    }
+    return link;
+  };
+}
+
+/// The iterations whose times count, and what has to be said about the others.
+struct Counted {
+  std::vector<uint32_t> iterations;
+  std::vector<std::string> notes;
+};
+
+Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t warmup) {
+  const schedule::RecordedRank& first = collected.classes.front().repeats.front();
+  const uint32_t training = first.training_iterations;
+  for (const schedule::CollectedClass& c : collected.classes) {
+    for (const schedule::RecordedRank& recorded : c.repeats) {
+      if (recorded.training_iterations != training) {
+        return run_error(
+            "rank " + std::to_string(first.program.rank) + " ran " +
+            count_of(training, "iteration") + ", rank " + std::to_string(recorded.program.rank) +
+            " " + std::to_string(recorded.training_iterations) +
+            "; an iteration ends with the last optimizer step before the next forward");
+      }
+    }
+  }
+  Counted counted;
+  if (!first.has_optimizer) {
+    counted.iterations = {1};
+    counted.notes.push_back(
+        "no optimizer step was seen, so the whole program counts as one iteration, its start "
+        "included");
+    return counted;
+  }
+  if (training <= warmup) {
+    return run_error("the script ran " + count_of(training, "iteration") +
+                     ", of which [time] warmup_iterations = " + std::to_string(warmup) +
+                     " leaves none: let it run more, or lower warmup_iterations");
+  }
+  // Iterations of one kind have the same communications on every rank; the most frequent kind
+  // counts.
+  std::map<std::vector<uint64_t>, std::vector<uint32_t>> kinds;
+  for (uint32_t iteration = warmup + 1; iteration <= training; ++iteration) {
+    std::vector<uint64_t> shape;
+    for (const schedule::CollectedClass& c : collected.classes) {
+      for (const schedule::RecordedRank& recorded : c.repeats) {
+        shape.push_back(recorded.iteration_shape[iteration]);
+      }
+    }
+    kinds[shape].push_back(iteration);
+  }
+  const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  counted.iterations = most->second;
+  const size_t others = training - warmup - counted.iterations.size();
+  if (others > 0) {
+    counted.notes.push_back("of " + count_of(training - warmup, "iteration") + " " +
+                            std::to_string(others) +
+                            " communicate differently from most and are left out");
+  }
+  return counted;
+}
+
+void add_made_up(std::vector<schedule::MadeUpCount>& total,
+                 const std::vector<schedule::MadeUpCount>& more) {
+  for (const schedule::MadeUpCount& one : more) {
+    const auto same = std::find_if(total.begin(), total.end(), [&one](const auto& t) {
+      return t.communicator == one.communicator && t.operation == one.operation &&
+             t.source == one.source;
+    });
+    if (same == total.end()) {
+      total.push_back(one);
+    } else {
+      same->operations += one.operations;
+      same->bytes += one.bytes;
+    }
+  }
+}
+
+ClassReport describe_class(const schedule::CollectedClass& collected, size_t members) {
+  const schedule::RecordedRank& first = collected.repeats.front();
+  ClassReport report;
+  report.representative = first.program.rank;
+  report.members = static_cast<uint32_t>(members);
+  report.runs = static_cast<uint32_t>(collected.repeats.size());
+  for (const schedule::RecordedRank& check : collected.checks) {
+    report.checked.push_back(check.program.rank);
+  }
+  report.communications = first.communications;
+  report.training_iterations = first.training_iterations;
+  report.agent_cost_ns = first.agent_cost_ns;
+  return report;
+}
+
+}  // namespace
+
+ExperimentRun::ExperimentRun(config::Experiment experiment, RunDir run_dir, int interrupt_fd)
+    : experiment_(std::move(experiment)),
+      run_dir_(std::move(run_dir)),
+      interrupt_fd_(interrupt_fd),
+      registry_(std::make_unique<plugin::Registry>(plugin::SearchPath{
+          .overrides = experiment_.plugins.paths, .roots = plugin::standard_roots()})) {}
+
+Result<std::unique_ptr<ExperimentRun>> ExperimentRun::open(config::Experiment experiment,
+                                                           int interrupt_fd) {
+  PRISM_TRY_ASSIGN(RunDir run_dir, RunDir::open(experiment.run_dir));
+  std::unique_ptr<ExperimentRun> run(
+      new ExperimentRun(std::move(experiment), std::move(run_dir), interrupt_fd));
+  PRISM_TRY(run->open_plugins());
+  PRISM_TRY(write_file_atomically(run->run_dir_.file("experiment.lock.toml"),
+                                  config::render_effective(run->experiment_)));
+  return run;
+}
+
+Result<config::PluginOptions> ExperimentRun::plugin_options(std::string_view id,
+                                                            std::string_view interface) {
+  PRISM_TRY_ASSIGN(const prism_option_table_t table, plugin::options(*registry_, id, interface));
+  config::Diagnostics diagnostics(experiment_.document->source);
+  auto options = config::validate_plugin_options(experiment_, id, table, diagnostics);
+  if (!options.ok() && !diagnostics.empty()) {
+    return diagnostics.status();
+  }
+  return options;
+}
+
+Status ExperimentRun::open_plugins() {
+  const config::Experiment::Plugins& plugins = experiment_.plugins;
+  PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
+  PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
+                   plugin_options(plugins.runtime, PRISM_RUNTIME_1));
+  for (const std::string_view id : config::plugin_option_ids(experiment_)) {
+    if (id != plugins.launcher && id != plugins.runtime) {
+      return config_error("[plugins.options." + std::string(id) + "] in '" + experiment_.file +
+                          "': this experiment uses no plugin of that id");
+    }
+  }
+  PRISM_TRY_ASSIGN(runtime_,
+                   plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
+  PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment(experiment_.job.env)));
+  versions_ = "prism=" PRISM_VERSION "\n";
+  for (const std::string& id : {plugins.launcher, plugins.runtime}) {
+    PRISM_TRY_ASSIGN(const plugin::LoadedPlugin* loaded, registry_->load(id));
+    versions_ += "plugin " + id + "=" + loaded->manifest().version + "\n";
+  }
+  versions_ += found;
+  return {};
+}
+
+std::vector<std::string> ExperimentRun::environment(const config::StringPairs& added) const {
+  std::map<std::string, std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      variables[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
+    }
+  }
+  for (const auto& [name, value] : added) {
+    variables[name] = value;
+  }
+  std::vector<std::string> list;
+  list.reserve(variables.size());
+  for (const auto& [name, value] : variables) {
+    list.push_back(name + "=" + value);
+  }
+  return list;
+}
+
+Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fresh) {
+  schedule::CollectJob job;
+  job.world_size = world.size;
+  job.classes = world.classes;
+  job.check_replicas = world.check_replicas;
+  job.repeats = experiment_.time.repeats;
+  job.seed = experiment_.seed;
+  job.script = experiment_.job.script;
+  job.args = world.args;
+  job.env = environment(world.env);
+  for (const auto& [name, value] : world.env) {
+    job.key_env.push_back(name + "=" + value);
+  }
+  std::copy_if(job.env.begin(), job.env.end(), std::back_inserter(job.key_env), decides_results);
+  job.cwd = experiment_.job.cwd;
+  job.inputs = experiment_.job.inputs;
+  job.run_dir = world.folder;
+  job.versions = versions_;
+  job.fresh = fresh;
+
+  schedule::CoordinatorOptions options;
+  options.cores = cores_for(experiment_.collect.slots);
+  options.timeout = std::chrono::nanoseconds(experiment_.collect.timeout);
+  options.interrupt_fd = interrupt_fd_;
+
+  const std::string of_world = " of " + std::to_string(world.size);
+  uint64_t finished = 0;
+  schedule::Progress progress;
+  progress.started = [&](const schedule::RankRun& run) {
+    progress_.now("rank " + std::to_string(run.spec.rank) + of_world + ": started");
+  };
+  progress.advanced = [&](const schedule::RankRun& run, uint64_t communications) {
+    progress_.now("rank " + std::to_string(run.spec.rank) + of_world + ": " +
+                  count_of(communications, "communication") + "; " + count_of(finished, "run") +
+                  " done");
+  };
+  progress.finished = [&](const schedule::RankRun& run) {
+    ++finished;
+    progress_.step("rank " + std::to_string(run.spec.rank) + of_world + ": recorded" +
+                   (run.repeat > 1 ? " (repeat " + std::to_string(run.repeat) + ")" : ""));
+  };
+  const auto open_launcher = [this]() -> Result<std::unique_ptr<schedule::Launcher>> {
+    PRISM_TRY_ASSIGN(
+        std::unique_ptr<schedule::Launcher> launcher,
+        plugin::open_launcher(*registry_, experiment_.plugins.launcher, launcher_options_->abi()));
+    log::info("ranks run under: " + launcher->describe());
+    return launcher;
+  };
+  auto collected = schedule::collect(job, open_launcher, *runtime_, options, progress);
+  progress_.clear();
+  return collected;
+}
+
+Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
+  PRISM_TRY_ASSIGN(schedule::Collected collected, collect(world, fresh));
+  RunReport report;
+  report.world_size = world.size;
+  report.executed = collected.executed;
+  report.reused = collected.reused;
+  for (size_t c = 0; c < collected.classes.size(); ++c) {
+    const schedule::RecordedRank& first = collected.classes[c].repeats.front();
+    if (world.size > 1 && first.program.communicators.empty()) {
+      return run_error("rank " + std::to_string(first.program.rank) +
+                       " ended without ever calling torch.distributed.init_process_group: there is "
+                       "no job of " +
+                       std::to_string(world.size) + " ranks to predict");
+    }
+    report.classes.push_back(describe_class(collected.classes[c], world.classes[c].size()));
+    add_made_up(report.made_up, first.made_up);
+  }
+  PRISM_TRY_ASSIGN(Counted counted,
+                   choose_iterations(collected, experiment_.time.warmup_iterations));
+  report.notes = std::move(counted.notes);
+
+  replay::PredictInput input;
+  input.iterations = std::move(counted.iterations);
+  const size_t repeats = collected.classes.front().repeats.size();
+  for (size_t repeat = 0; repeat < repeats; ++repeat) {
+    std::vector<graph::Program> programs;
+    for (schedule::CollectedClass& c : collected.classes) {
+      programs.push_back(std::move(c.repeats[repeat].program));
+    }
+    PRISM_TRY_ASSIGN(graph::Job job,
+                     graph::instantiate(world.size, world.classes, std::move(programs)));
+    if (repeat == 0) {
+      for (const schedule::CollectedClass& c : collected.classes) {
+        for (const schedule::RecordedRank& check : c.checks) {
+          PRISM_TRY(graph::compare_structure(job, check.program)
+                        .context("ranks of one class behave differently; put them into different "
+                                 "classes ([parallel] classes)"));
+        }
+      }
+      PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));
+    }
+    graph::apply_links(job, link_chooser(experiment_));
+    if (experiment_.predict.compute_scale != 1.0) {
+      graph::scale_compute(job, experiment_.predict.compute_scale);
+    }
+    input.repeats.push_back(std::move(job));
+  }
+  PRISM_TRY_ASSIGN(report.prediction, replay::predict(input));
+  return report;
+}
+
+Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> verify_ranks) {
+  World world;
+  world.size = experiment_.parallel.world_size;
+  world.classes = experiment_.parallel.classes;
+  world.check_replicas = experiment_.parallel.check_replicas;
+  world.args = experiment_.job.args;
+  world.env = experiment_.job.env;
+  world.folder = run_dir_.path();
+  PRISM_TRY_ASSIGN(RunReport report, predict(world, fresh));
+  report.name = experiment_.name;
+  report.run_dir = run_dir_.path();
+  report.versions = versions_;
+  static_cast<void>(verify_ranks);
+  PRISM_TRY(write_file_atomically(run_dir_.file("metrics.json"), render_metrics(report)));
+  return report;
+}
+
+}  // namespace prism::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The stages of `prism run`: collect, predict, report.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/status.hpp"
+#include "core/cli/progress.hpp"
+#include "core/cli/report.hpp"
+#include "core/cli/run_dir.hpp"
+#include "core/config/experiment.hpp"
+#include "core/config/plugin_options.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/schedule/collect.hpp"
+
+namespace prism::cli {
+
+/// An experiment with its plugins, its run directory and its environment.
+class ExperimentRun {
+ public:
+  /// Loads and checks plugins and their options, locks the run directory, asks the runtime what is
+  /// there. `interrupt_fd`: see CoordinatorOptions.
+  static Result<std::unique_ptr<ExperimentRun>> open(config::Experiment experiment,
+                                                     int interrupt_fd);
+
+  /// Records what is not recorded yet (all of it when `fresh`) and replays the job; writes
+  /// metrics.json. `verify_ranks`: also runs and predicts the job at that many ranks.
+  Result<RunReport> execute(bool fresh, std::optional<uint32_t> verify_ranks);
+
+ private:
+  /// The job at some world size.
+  struct World {
+    uint32_t size = 0;
+    config::Classes classes;
+    uint32_t check_replicas = 0;
+    std::vector<std::string> args;
+    config::StringPairs env;
+    std::string folder;
+  };
+
+  ExperimentRun(config::Experiment experiment, RunDir run_dir, int interrupt_fd);
+  Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
+  Status open_plugins();
+  std::vector<std::string> environment(const config::StringPairs& added) const;
+  Result<schedule::Collected> collect(const World& world, bool fresh);
+  Result<RunReport> predict(const World& world, bool fresh);
+
+  config::Experiment experiment_;
+  RunDir run_dir_;
+  int interrupt_fd_;
+  std::unique_ptr<plugin::Registry> registry_;  // outlives what was made with it
+  std::unique_ptr<schedule::Runtime> runtime_;
+  std::optional<config::PluginOptions> launcher_options_;
+  std::string versions_;
+  ProgressLine progress_;
+};
+
+}  // namespace prism::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What `prism run` has found, as text for people and as metrics.json (docs/metrics.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/base/statistics.hpp"
+#include "core/replay/predict.hpp"
+#include "core/schedule/recorder.hpp"
+
+namespace prism::cli {
+
+/// One class of ranks and what was executed for it.
+struct ClassReport {
+  Rank representative = 0;
+  uint32_t members = 0;
+  uint32_t runs = 0;            ///< of the representative
+  std::vector<Rank> checked;    ///< members that were executed and agree
+  uint64_t communications = 0;  ///< of a run of the representative
+  uint32_t training_iterations = 0;
+  DurationNs agent_cost_ns = 0;  ///< of the first run
+};
+
+/// The job at a small world size: for real, and predicted.
+struct Verification {
+  uint32_t world_size = 0;
+  Spread predicted;
+  Spread measured;
+  bool args_given = false;   ///< by [verify.N]; else those of the job were taken unchanged
+  uint32_t late_aborts = 0;  ///< ranks that aborted at exit after training had ended well
+};
+
+struct RunReport {
+  std::string name;
+  std::string run_dir;
+  uint32_t world_size = 0;
+  uint64_t executed = 0;
+  uint64_t reused = 0;
+  std::vector<ClassReport> classes;
+  replay::Prediction prediction;
+  std::vector<schedule::MadeUpCount> made_up;  ///< over all classes' representatives
+  std::vector<std::string> notes;              ///< what a reader of the figures must know
+  std::string versions;                        ///< lines "key=value"
+  std::optional<Verification> verification;
+};
+
+std::string render_text(const RunReport& report);
+/// Schema 1 of docs/metrics.md.
+std::string render_metrics(const RunReport& report);
+
+}  // namespace prism::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "core/base/log.hpp"
+#include "core/cli/arguments.hpp"
+#include "core/cli/commands.hpp"
+#include "core/cli/experiment_run.hpp"
+#include "core/cli/interrupt.hpp"
+
+namespace prism::cli {
+namespace {
+
+const Usage kRun{
+    "prism run",
+    "EXPERIMENT [options]",
+    "Records the ranks of the job that EXPERIMENT (a TOML file) describes, each alone, replays "
+    "the\n"
+    "whole job on a virtual clock and prints its iteration time. Results are in the run directory.",
+    {"EXPERIMENT"},
+    {{"fresh", "", "record again what is recorded and still current"},
+     {"json", "", "print metrics.json in place of the tables"},
+     {"verbose", "", "keep debug messages in prism.log"}},
+    "What was recorded is kept and used again while script, arguments, environment and versions\n"
+    "stay the same: to try another link, edit [link.default] and run again."};
+
+int run(const Arguments& arguments) {
+  if (arguments.has("verbose")) {
+    log::set_level(log::Level::Debug);
+  }
+  config::LoadResult loaded = config::load_experiment(arguments.at("EXPERIMENT"));
+  if (!loaded.experiment) {
+    std::fputs(loaded.diagnostics.text().c_str(), stderr);
+    return 2;
+  }
+  const Result<std::unique_ptr<ExperimentRun>> opened =
+      ExperimentRun::open(std::move(*loaded.experiment), catch_interrupts());
+  if (!opened.ok()) {
+    return report_error(opened.status());
+  }
+  const Result<RunReport> report = (*opened)->execute(arguments.has("fresh"), std::nullopt);
+  if (!report.ok()) {
+    return report_error(report.status());
+  }
+  std::fputs((arguments.has("json") ? render_metrics(*report) : render_text(*report)).c_str(),
+             stdout);
+  return interrupted() ? 130 : 0;
+}
+
+}  // namespace
+
+int run_command(const Words& words) {
+  return run_parsed(kRun, words, run);
+}
+
+}  // namespace prism::cli
