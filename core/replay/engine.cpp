@@ -239,12 +239,17 @@ class Engine {
     }
   }
 
-  /// A node that waited ends, and its lane goes on.
-  void release(RankLane place, TimeNs start, Rank late) {
+  /// The collective at the cursor has all it needs; `late` is who came last.
+  void start(RankLane place, TimeNs start, Rank late) {
     const LaneState& at = state_.lane(place.rank, place.lane);
     const Op& op = state_.compiled(place.rank).op({place.lane, at.cursor});
     blame(place.rank, op, late, start - at.arrival);
     finish(place.rank, place.lane, start + op.duration);
+  }
+
+  /// The same for a node that waited, whose lane can go on now.
+  void release(RankLane place, TimeNs at, Rank late) {
+    start(place, at, late);
     work_.push_back(place);
   }
 
@@ -270,6 +275,7 @@ class Engine {
       finish(rank, lane, at.arrival + op.duration);
       return;
     }
+    at.pending = 1;
     uint32_t& entry = groups_of_[communicator].open(op.sequence).group;
     if (entry == kNone) {
       entry = new_group(op);
@@ -282,7 +288,6 @@ class Engine {
           " meets another kind or root");
       return;
     }
-    at.pending = 1;
     ++group.arrived;
     if (at.arrival > group.last_arrival ||
         (at.arrival == group.last_arrival && rank < group.last)) {
@@ -293,7 +298,7 @@ class Engine {
     if (!graph::has_root(op.kind)) {
       if (complete) {
         release_waiting(group, group.last_arrival, group.last);
-        finish(rank, lane, group.last_arrival + op.duration);
+        start({rank, lane}, group.last_arrival, group.last);
       } else {
         group.waiting.push_back({rank, lane});
       }
@@ -306,7 +311,7 @@ class Engine {
         finish(rank, lane, at.arrival + op.duration);
       }
     } else if (group.root_arrived) {
-      finish(rank, lane, std::max(at.arrival, group.root_arrival) + op.duration);
+      start({rank, lane}, std::max(at.arrival, group.root_arrival), group.root_place.rank);
     } else {
       group.waiting.push_back({rank, lane});
     }
@@ -318,10 +323,10 @@ class Engine {
     }
   }
 
-  /// Those that waited start at `start`, or later if they arrived later.
-  void release_waiting(Group& group, TimeNs start, Rank late) {
+  /// Those that waited start at `earliest`, or later if they arrived later.
+  void release_waiting(Group& group, TimeNs earliest, Rank late) {
     for (const RankLane place : group.waiting) {
-      release(place, std::max(start, state_.lane(place.rank, place.lane).arrival), late);
+      release(place, std::max(earliest, state_.lane(place.rank, place.lane).arrival), late);
     }
     group.waiting.clear();
   }
@@ -406,22 +411,22 @@ class Engine {
     message.state = Message::Done;
     --open_messages_;
     window.drop_front([](const Message& m) { return m.state == Message::Done; });
-    const TimeNs start = std::max(arrival, other_arrival);
+    const TimeNs both = std::max(arrival, other_arrival);
     if (!eager) {
-      end_part(own, start, arrival, peer);
+      end_part(own, both, arrival, peer);
     }
     if (!sent_before) {
-      end_part(other, start, other_arrival, rank);
+      end_part(other, both, other_arrival, rank);
     }
   }
 
-  /// A part starts at `start`; it arrived at `arrival` and waited for `late`.
-  void end_part(PartOf p, TimeNs start, TimeNs arrival, Rank late) {
+  /// A part begins at `begin`; it arrived at `arrival` and waited for `late`.
+  void end_part(PartOf p, TimeNs begin, TimeNs arrival, Rank late) {
     const Compiled& compiled = state_.compiled(p.rank);
     const Place place = compiled.place_of_node[state_.node_of_part(p.rank, p.part)];
     LaneState& at = state_.lane(p.rank, place.lane);
-    blame(p.rank, compiled.op(place), late, start - arrival);
-    at.parts_end = std::max(at.parts_end, start + part(p).duration);
+    blame(p.rank, compiled.op(place), late, begin - arrival);
+    at.parts_end = std::max(at.parts_end, begin + part(p).duration);
     if (--at.pending == 0) {
       finish(p.rank, place.lane, at.parts_end);
       work_.push_back({p.rank, place.lane});
@@ -473,11 +478,11 @@ class Engine {
     }
     state_.any_source[State::key(send.rank, send.part)] = recv;
     state_.any_source[State::key(recv.rank, recv.part)] = send;
-    const TimeNs start = std::max(send_arrival, recv_arrival);
+    const TimeNs both = std::max(send_arrival, recv_arrival);
     if (!is_eager(job_.program(source), part(send), options_.eager_bytes)) {
-      end_part(send, start, send_arrival, recv.rank);
+      end_part(send, both, send_arrival, recv.rank);
     }
-    end_part(recv, start, recv_arrival, source);
+    end_part(recv, both, recv_arrival, source);
     return true;
   }
 

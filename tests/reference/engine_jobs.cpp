@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/// engine_jobs FIRST_SEED COUNT: prints random jobs and what the engine says about them, one JSON
+/// document per job, each followed by a line with "---". For compare.py.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "core/graph/check.hpp"
+#include "core/graph/dump.hpp"
+#include "core/graph/timing.hpp"
+#include "core/replay/engine.hpp"
+#include "tests/reference/random_job.hpp"
+
+namespace prism::reference {
+namespace {
+
+void write_links(const RandomJob& random, JsonWriter& json) {
+  json.key("links").begin_object();
+  for (const auto& [description, link] : random.links) {
+    json.key(description).begin_object();
+    json.member("latency_ns", link.latency_ns);
+    json.member("bandwidth_Bps", link.bandwidth_Bps);
+    json.member("per_message_ns", link.per_message_ns);
+    json.member("reduce_bandwidth_Bps", link.reduce_bandwidth_Bps);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void write_splits(JsonWriter& json, const char* name,
+                  const std::vector<replay::TimeSplit>& splits) {
+  json.key(name).begin_array();
+  for (const replay::TimeSplit& split : splits) {
+    json.begin_array();
+    json.value(split.compute).value(split.communication).value(split.waiting);
+    json.end_array();
+  }
+  json.end_array();
+}
+
+void write_result(const replay::ReplayResult& result, JsonWriter& json) {
+  json.key("times").begin_array();
+  for (const replay::RecordedTimes& rank : result.recorded) {
+    json.begin_array();
+    for (const replay::NodeTimes& node : rank.nodes) {
+      json.value(node.start).value(node.end);
+    }
+    json.end_array();
+  }
+  json.end_array();
+  json.key("iteration_end").begin_array();
+  for (const TimeNs end : result.iteration_end) {
+    json.value(end);
+  }
+  json.end_array();
+  json.key("classes").begin_array();
+  for (const replay::ClassTimes& times : result.classes) {
+    json.begin_object();
+    write_splits(json, "representative", times.representative);
+    write_splits(json, "least", times.least);
+    write_splits(json, "most", times.most);
+    json.key("busy").begin_array();
+    for (const replay::LaneUse& lane : times.lanes) {
+      json.begin_array();
+      json.value(lane.representative).value(lane.least).value(lane.most);
+      json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.key("window").begin_array();
+  json.value(result.window_start).value(result.window_end);
+  json.end_array();
+  json.key("critical_path").begin_array();
+  for (const replay::PathSegment& segment : result.critical_path.segments) {
+    json.begin_array();
+    json.value(segment.rank).value(segment.node).value(segment.start).value(segment.end);
+    json.end_array();
+  }
+  json.end_array();
+  json.member("before", result.critical_path.before);
+  json.key("waits").begin_array();
+  for (const replay::Wait& wait : result.waits) {
+    json.begin_array();
+    json.value(wait.late).value(wait.waiting_class).value(wait.total).value(wait.count);
+    json.end_array();
+  }
+  json.end_array();
+}
+
+bool write_job(uint64_t seed) {
+  RandomJob random = random_job(seed);
+  Result<graph::Job> job =
+      graph::instantiate(random.world_size, random.classes, std::move(random.programs));
+  if (!job.ok()) {
+    std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                 job.status().to_string().c_str());
+    return false;
+  }
+  if (!random.links.empty()) {
+    graph::apply_links(
+        *job, [&](const graph::Communicator& c) { return random.links.at(c.description); });
+  }
+  replay::ReplayOptions options;
+  options.eager_bytes = random.eager_bytes;
+  options.first_iteration = static_cast<uint32_t>(seed % 3);
+  options.top_waits = 1000;
+  for (Rank rank = 0; rank < job->world_size; ++rank) {
+    options.record.push_back(rank);
+  }
+  const Status check = graph::check(*job);
+  const Result<replay::ReplayResult> result = replay::replay(*job, options);
+
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.member("seed", seed);
+  json.member("damaged", random.damaged);
+  json.member("eager_bytes", random.eager_bytes);
+  json.member("first_iteration", options.first_iteration);
+  write_links(random, json);
+  json.member("check", check.ok() ? std::string() : check.to_string());
+  json.member("error", result.ok() ? std::string() : result.status().to_string());
+  json.key("job");
+  graph::dump(*job, json);
+  if (result.ok()) {
+    write_result(*result, json);
+  }
+  json.end_object();
+  std::printf("%s\n---\n", text.c_str());
+  return true;
+}
+
+}  // namespace
+}  // namespace prism::reference
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: engine_jobs FIRST_SEED COUNT\n");
+    return 2;
+  }
+  const uint64_t first = std::strtoull(argv[1], nullptr, 10);
+  const uint64_t count = std::strtoull(argv[2], nullptr, 10);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    if (!prism::reference::write_job(seed)) {
+      return 1;
+    }
+  }
+  return 0;
+}
