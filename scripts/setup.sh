@@ -56,10 +56,11 @@ install_packages() {
     say "setup: Boost 1.81 replaces the installed Boost 1.74 headers (Debian lets only one be there)"
   fi
   dpkg --configure -a # finishes what a killed run left half done
-  "${apt[@]}" update
+  "${apt[@]}" update || die 4 "the list of packages could not be fetched; run this again to go on"
   apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null |
     sed -n 's/^\(Need to get\|After this operation\)/setup:   &/p' || true
-  "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null
+  "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null ||
+    die 4 "not everything could be installed; what is finished is kept, run this again to go on"
 }
 
 missing_requirements() {
@@ -97,7 +98,7 @@ install_requirements() {
 }
 
 main() {
-  local packages requirements=() venv_broken=0 free
+  local packages requirements=() venv_broken=0 todo=0 free
   trap 'say; say "setup: interrupted; run it again to go on"; exit 130' INT TERM
   command -v dpkg-query >/dev/null ||
     die 4 "$(system) has no dpkg; Prism is built on Debian 12 (docs/building.md)"
@@ -105,14 +106,15 @@ main() {
   is_debian_12 || say "setup: this is $(system), not Debian 12: untested"
 
   if ((${#packages[@]})); then
+    todo=1
     say "setup: to install from the distribution: ${packages[*]}"
-    ((check)) || {
+    if ((!check)); then
       is_debian_12 || die 4 "install these packages (or their counterparts), then run this again"
       ((EUID == 0)) || die 4 "that needs root: apt-get install ${packages[*]}"
       install_packages "${packages[@]}"
       mapfile -t packages < <(missing_packages)
       ((${#packages[@]} == 0)) || die 4 "still missing: ${packages[*]}"
-    }
+    fi
   fi
 
   if ((torch)); then
@@ -122,22 +124,23 @@ main() {
     [[ -x $VENV/bin/python ]] || venv_broken=1
   fi
   if ((${#requirements[@]} || venv_broken)); then
+    todo=1
     say "setup: to install from PyPI into .venv: ${#requirements[@]} of" \
       "$(grep -cF -- "==" "$LOCK") packages ($WHOLE_SIZE)"
-    ((check)) || {
+    if ((!check)); then
       free=$(($(df --output=avail -k "$ROOT" | tail -1) / 1048576))
       ((free >= VENV_NEEDS_GIB || ${#requirements[@]} < 5)) ||
         die 4 "only $free GiB are free in $ROOT, $VENV_NEEDS_GIB GiB are needed"
       make_venv
       mapfile -t requirements < <(missing_requirements --repair)
       install_requirements "${requirements[@]}"
-    }
+    fi
   fi
 
-  if ((${#packages[@]} + ${#requirements[@]} + venv_broken == 0)); then
+  if ((!todo)); then
     say "setup: everything is there"
   elif ((check)); then
-    exit 1
+    return 1
   else
     say "setup: done"
   fi
