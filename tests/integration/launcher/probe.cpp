@@ -36,6 +36,15 @@ void print_fds() {
   }
 }
 
+void print_first_bytes() {
+  for (int fd = 3; fd < 1024; ++fd) {
+    char first = 0;
+    if (pread(fd, &first, 1, 0) == 1) {
+      std::printf("%d%c ", fd, first);
+    }
+  }
+}
+
 void print_file(const char* path) {
   if (FILE* file = std::fopen(path, "r")) {
     char line[512];
@@ -52,6 +61,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "fds") {
     print_fds();
+  } else if (what == "first_bytes") {
+    print_first_bytes();
   } else if (what == "status") {
     print_file("/proc/self/status");
   } else if (what == "session") {

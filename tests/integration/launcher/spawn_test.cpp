@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <set>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,6 +164,26 @@ TEST_P(Launcher, PassesExactlyTheMappedDescriptors) {
   ASSERT_GT(::read(back[0], text, sizeof(text) - 1), 0);
   EXPECT_STREQ(text, "from the child\nhello\n");
   for (const int fd : {leaked, pipe_ends[0], back[0], back[1]}) {
+    ::close(fd);
+  }
+}
+
+TEST_P(Launcher, MixesNoDescriptorsUp) {
+  // The targets are spread over the numbers that the guard itself uses, whatever they are.
+  constexpr int kCount = 60;
+  Spec what = probe({"first_bytes"});
+  std::vector<int> sources;
+  std::string expected;
+  for (int i = 0; i < kCount; ++i) {
+    const char letter = static_cast<char>('A' + i % 26);
+    sources.push_back(::memfd_create("source", MFD_CLOEXEC));
+    ASSERT_EQ(::write(sources.back(), &letter, 1), 1);
+    what.fds.push_back({sources.back(), 3 + 3 * i});
+    expected += std::to_string(3 + 3 * i) + letter + " ";
+  }
+  std::reverse(what.fds.begin(), what.fds.end());
+  EXPECT_EQ(run(what), expected);
+  for (const int fd : sources) {
     ::close(fd);
   }
 }
