@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes JSON text (RFC 8259) piece by piece, indented by two spaces.
+/// Writes JSON text (RFC 8259) piece by piece, indented by two spaces or on one line.
 ///
 ///   std::string text;
 ///   JsonWriter json(text);
@@ -30,7 +30,10 @@ namespace prism {
 class JsonWriter {
  public:
   /// Appends to `out`, which must outlive the writer.
-  explicit JsonWriter(std::string& out) : out_(out) {}
+  enum class Layout : uint8_t { Indented, OneLine };
+
+  explicit JsonWriter(std::string& out, Layout layout = Layout::Indented)
+      : out_(out), layout_(layout) {}
 
   JsonWriter& begin_object() { return open('{'); }
   JsonWriter& end_object() { return close('{', '}'); }
@@ -63,6 +66,8 @@ class JsonWriter {
     return digits(number);
   }
   JsonWriter& null() { return raw("null"); }
+  /// A number as it is written in JSON, for figures that a double would round.
+  JsonWriter& number(std::string_view digits) { return raw(digits); }
 
   template <typename T>
   JsonWriter& member(std::string_view name, const T& content) {
@@ -107,12 +112,15 @@ class JsonWriter {
   }
   void next_line() {
     if (!levels_.back().empty) {
-      out_ += ',';
+      out_ += layout_ == Layout::OneLine ? ", " : ",";
     }
     levels_.back().empty = false;
     indent();
   }
   void indent() {
+    if (layout_ == Layout::OneLine) {
+      return;
+    }
     out_ += '\n';
     out_.append(levels_.size() * 2, ' ');
   }
@@ -195,6 +203,7 @@ class JsonWriter {
   }
 
   std::string& out_;
+  Layout layout_;
   std::vector<Level> levels_;
   bool has_key_ = false;
   bool started_ = false;

@@ -9,7 +9,9 @@
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/cli/environment.hpp"
 #include "core/cli/table.hpp"
+#include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
 #include "core/graph/job.hpp"
 #include "core/graph/timing.hpp"
@@ -19,20 +21,6 @@
 
 namespace prism::cli {
 namespace {
-
-std::vector<uint32_t> usable_cores() {
-  std::vector<uint32_t> cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (uint32_t core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) {
-        cores.push_back(core);
-      }
-    }
-  }
-  return cores.empty() ? std::vector<uint32_t>{0} : cores;
-}
 
 /// One core for each rank that runs at a time; cores are shared when there are more ranks.
 std::vector<uint32_t> cores_for(uint32_t slots) {
@@ -71,6 +59,10 @@ graph::LinkChooser link_chooser(const config::Experiment& experiment) {
     }
     return link;
   };
+}
+
+graph::LinkChooser same_link(const link::Link& link) {
+  return [link](const graph::Communicator&) { return link; };
 }
 
 /// The iterations whose times count, and what has to be said about the others.
@@ -206,7 +198,7 @@ Status ExperimentRun::open_plugins() {
   }
   PRISM_TRY_ASSIGN(runtime_,
                    plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
-  PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment(experiment_.job.env)));
+  PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment_with(experiment_.job.env)));
   versions_ = "prism=" PRISM_VERSION "\n";
   for (const std::string& id : {plugins.launcher, plugins.runtime}) {
     PRISM_TRY_ASSIGN(const plugin::LoadedPlugin* loaded, registry_->load(id));
@@ -214,26 +206,6 @@ Status ExperimentRun::open_plugins() {
   }
   versions_ += found;
   return {};
-}
-
-std::vector<std::string> ExperimentRun::environment(const config::StringPairs& added) const {
-  std::map<std::string, std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const size_t equals = text.find('=');
-    if (equals != std::string_view::npos) {
-      variables[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
-    }
-  }
-  for (const auto& [name, value] : added) {
-    variables[name] = value;
-  }
-  std::vector<std::string> list;
-  list.reserve(variables.size());
-  for (const auto& [name, value] : variables) {
-    list.push_back(name + "=" + value);
-  }
-  return list;
 }
 
 Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fresh) {
@@ -245,7 +217,7 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.seed = experiment_.seed;
   job.script = experiment_.job.script;
   job.args = world.args;
-  job.env = environment(world.env);
+  job.env = environment_with(world.env);
   for (const auto& [name, value] : world.env) {
     job.key_env.push_back(name + "=" + value);
   }
@@ -255,6 +227,7 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.run_dir = world.folder;
   job.versions = versions_;
   job.fresh = fresh;
+  job.pin_to = world.pin_to;
 
   schedule::CoordinatorOptions options;
   options.cores = cores_for(experiment_.collect.slots);
@@ -277,16 +250,90 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
     progress_.step("rank " + std::to_string(run.spec.rank) + of_world + ": recorded" +
                    (run.repeat > 1 ? " (repeat " + std::to_string(run.repeat) + ")" : ""));
   };
-  const auto open_launcher = [this]() -> Result<std::unique_ptr<schedule::Launcher>> {
-    PRISM_TRY_ASSIGN(
-        std::unique_ptr<schedule::Launcher> launcher,
-        plugin::open_launcher(*registry_, experiment_.plugins.launcher, launcher_options_->abi()));
-    log::info("ranks run under: " + launcher->describe());
-    return launcher;
-  };
-  auto collected = schedule::collect(job, open_launcher, *runtime_, options, progress);
+  auto collected = schedule::collect(
+      job, [this] { return open_launcher(); }, *runtime_, options, progress);
   progress_.clear();
   return collected;
+}
+
+Result<std::unique_ptr<schedule::Launcher>> ExperimentRun::open_launcher() {
+  PRISM_TRY_ASSIGN(
+      std::unique_ptr<schedule::Launcher> launcher,
+      plugin::open_launcher(*registry_, experiment_.plugins.launcher, launcher_options_->abi()));
+  log::info("ranks run under: " + launcher->describe());
+  return launcher;
+}
+
+schedule::ProcessLimits ExperimentRun::limits() const {
+  schedule::ProcessLimits limits;
+  limits.interrupt_fd = interrupt_fd_;
+  limits.timeout = std::chrono::nanoseconds(experiment_.collect.timeout);
+  return limits;
+}
+
+Result<Verification> ExperimentRun::verify(uint32_t ranks, bool fresh) {
+  Verification verification;
+  verification.world_size = ranks;
+  World world;
+  world.size = ranks;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    world.classes.push_back({rank});
+  }
+  world.args = experiment_.job.args;
+  world.env = experiment_.job.env;
+  const auto shape = experiment_.verify.find(ranks);
+  if (shape != experiment_.verify.end()) {
+    verification.args_given = shape->second.args.has_value();
+    world.args = shape->second.args.value_or(world.args);
+    world.env.insert(world.env.end(), shape->second.env.begin(), shape->second.env.end());
+  }
+  world.folder = run_dir_.file("verify." + std::to_string(ranks));
+  world.pin_to = usable_cores();
+  PRISM_TRY(make_folders(world.folder));
+
+  const std::vector<std::string> env = environment_with(world.env);
+  PRISM_TRY_ASSIGN(const std::unique_ptr<schedule::Launcher> launcher, open_launcher());
+  const uint32_t second_core = world.pin_to[1 % world.pin_to.size()];
+  progress_.now("measuring gloo between two processes of this machine");
+  PRISM_TRY_ASSIGN(verification.link,
+                   schedule::measure_link(*launcher, *runtime_, world.pin_to[0], second_core, env,
+                                          world.folder, limits()));
+  world.link = verification.link.medians();
+
+  schedule::ReferenceSpec spec;
+  spec.world_size = ranks;
+  spec.cores = world.pin_to;
+  spec.script = experiment_.job.script;
+  for (const std::string& argument : world.args) {
+    spec.args.push_back(config::substitute_placeholders(argument, ranks, 0));
+  }
+  spec.env = env;
+  std::vector<DurationNs> measured;
+  for (uint32_t repeat = 1; repeat <= experiment_.time.repeats; ++repeat) {
+    PRISM_TRY_ASSIGN(const schedule::ReferenceRun run,
+                     schedule::run_reference(*launcher, *runtime_, spec, world.folder,
+                                             experiment_.job.cwd, limits()));
+    verification.late_aborts += run.late_aborts;
+    const size_t warmup = experiment_.time.warmup_iterations;
+    for (size_t i = warmup; i < run.iteration_times.size(); ++i) {
+      measured.push_back(run.iteration_times[i]);
+    }
+    progress_.step(count_of(ranks, "rank") + " for real: measured" +
+                   (repeat > 1 ? " (repeat " + std::to_string(repeat) + ")" : ""));
+  }
+  auto report = predict(world, fresh);
+  if (!report.ok()) {
+    return std::move(report).status().context("predicting the job at " + count_of(ranks, "rank"));
+  }
+  if (measured.empty()) {
+    return run_error("the job at " + count_of(ranks, "rank") +
+                     " ran no iteration beyond [time] "
+                     "warmup_iterations = " +
+                     std::to_string(experiment_.time.warmup_iterations));
+  }
+  verification.measured = spread_of(measured);
+  verification.predicted = report->prediction.iteration_time;
+  return verification;
 }
 
 Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
@@ -305,6 +352,11 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
     }
     report.classes.push_back(describe_class(collected.classes[c], world.classes[c].size()));
     add_made_up(report.made_up, first.made_up);
+    ++report.made_up_ranks;
+    for (const schedule::RecordedRank& check : collected.classes[c].checks) {
+      add_made_up(report.made_up, check.made_up);
+      ++report.made_up_ranks;
+    }
   }
   PRISM_TRY_ASSIGN(Counted counted,
                    choose_iterations(collected, experiment_.time.warmup_iterations));
@@ -330,14 +382,38 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
       }
       PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));
     }
-    graph::apply_links(job, link_chooser(experiment_));
+    graph::apply_links(job, world.link ? same_link(*world.link) : link_chooser(experiment_));
     if (experiment_.predict.compute_scale != 1.0) {
       graph::scale_compute(job, experiment_.predict.compute_scale);
     }
     input.repeats.push_back(std::move(job));
   }
   PRISM_TRY_ASSIGN(report.prediction, replay::predict(input));
+  PRISM_TRY(write_timeline_of(world, input, report));
   return report;
+}
+
+Status ExperimentRun::write_timeline_of(const World& world, const replay::PredictInput& input,
+                                        RunReport& report) const {
+  if (experiment_.report.timeline_ranks == 0) {
+    return {};
+  }
+  // The iteration of the first repeat that lies nearest to the median.
+  const auto off = [&report](size_t i) {
+    return std::abs(report.prediction.iteration_times[i] - report.prediction.iteration_time.median);
+  };
+  size_t nearest = 0;
+  for (size_t i = 1; i < input.iterations.size(); ++i) {
+    nearest = off(i) < off(nearest) ? i : nearest;
+  }
+  TimelineOptions options;
+  options.iteration = input.iterations[nearest];
+  options.max_ranks = experiment_.report.timeline_ranks;
+  PRISM_TRY_ASSIGN(const TimelineSummary timeline,
+                   write_timeline(world.folder + "/timeline.json", input.repeats.front(), options));
+  report.timeline_ranks = timeline.ranks;
+  report.timeline_iteration = options.iteration;
+  return {};
 }
 
 Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> verify_ranks) {
@@ -352,7 +428,9 @@ Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> ver
   report.name = experiment_.name;
   report.run_dir = run_dir_.path();
   report.versions = versions_;
-  static_cast<void>(verify_ranks);
+  if (verify_ranks) {
+    PRISM_TRY_ASSIGN(report.verification, verify(*verify_ranks, fresh));
+  }
   PRISM_TRY(write_file_atomically(run_dir_.file("metrics.json"), render_metrics(report)));
   return report;
 }

@@ -15,6 +15,8 @@
 #include "core/config/plugin_options.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/schedule/collect.hpp"
+#include "core/schedule/process.hpp"
+#include "prism/link/link.hpp"
 
 namespace prism::cli {
 
@@ -39,14 +41,20 @@ class ExperimentRun {
     std::vector<std::string> args;
     config::StringPairs env;
     std::string folder;
+    std::vector<uint32_t> pin_to;    ///< cores of the ranks; none: any
+    std::optional<link::Link> link;  ///< in place of those of the experiment
   };
 
   ExperimentRun(config::Experiment experiment, RunDir run_dir, int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
   Status open_plugins();
-  std::vector<std::string> environment(const config::StringPairs& added) const;
   Result<schedule::Collected> collect(const World& world, bool fresh);
   Result<RunReport> predict(const World& world, bool fresh);
+  Status write_timeline_of(const World& world, const replay::PredictInput& input,
+                           RunReport& report) const;
+  Result<Verification> verify(uint32_t ranks, bool fresh);
+  Result<std::unique_ptr<schedule::Launcher>> open_launcher();
+  schedule::ProcessLimits limits() const;
 
   config::Experiment experiment_;
   RunDir run_dir_;

@@ -74,8 +74,22 @@ std::string verification_text(const Verification& v) {
   };
   row("measured", v.measured);
   row("predicted", v.predicted);
-  return table.to_string() + "  predicted is " + format_percent(std::abs(error)) +
-         (error >= 0 ? " above" : " below") + " measured\n";
+  std::string text = "for real on this machine (torchrun, gloo) beside the prediction for it\n" +
+                     table.to_string() + "  predicted is " + format_percent(std::abs(error)) +
+                     (error >= 0 ? " above" : " below") + " measured\n";
+  if (!v.args_given) {
+    text +=
+        "  arguments unchanged: there is no [verify." + std::to_string(v.world_size) + "] args\n";
+  }
+  if (v.late_aborts > 0) {
+    text += "  " + count_of(v.late_aborts, "rank") +
+            " aborted at exit after training had ended well (gloo)\n";
+  }
+  const link::Link link = v.link.medians();
+  return text + "  link of this machine, measured: latency " + format_duration(link.latency_ns) +
+         ", per message " + format_duration(link.per_message_ns) + ", bandwidth " +
+         format_bytes(link.bandwidth_Bps) + "/s, reduction " +
+         format_bytes(link.reduce_bandwidth_Bps) + "/s\n";
 }
 
 void write_spread(JsonWriter& json, std::string_view name, const Spread& spread) {
@@ -112,6 +126,7 @@ void write_classes(JsonWriter& json, const RunReport& report) {
 }
 
 void write_made_up(JsonWriter& json, const RunReport& report) {
+  json.member("made_up_ranks", report.made_up_ranks);
   json.key("made_up").begin_array();
   for (const schedule::MadeUpCount& made_up : report.made_up) {
     json.begin_object();
@@ -136,8 +151,8 @@ std::string render_text(const RunReport& report) {
   if (report.made_up.empty()) {
     text += "values that no peer has sent: none\n";
   } else {
-    text +=
-        "values that no peer has sent (made up where a rank ran alone)\n" + made_up_text(report);
+    text += "values that no peer has sent, made up where a rank ran alone (sum over " +
+            count_of(report.made_up_ranks, "executed rank") + ")\n" + made_up_text(report);
   }
   if (report.verification) {
     text += "\n" + verification_text(*report.verification);
@@ -145,7 +160,8 @@ std::string render_text(const RunReport& report) {
   for (const std::string& note : report.notes) {
     text += "\nnote: " + note;
   }
-  text += std::string(report.notes.empty() ? "" : "\n") + "\nresults: " + report.run_dir + "\n";
+  text += std::string(report.notes.empty() ? "" : "\n") + "\nresults: " + report.run_dir +
+          (report.timeline_ranks > 0 ? "/{metrics.json,timeline.json}" : "/metrics.json") + "\n";
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/statistics.hpp"
 #include "core/replay/predict.hpp"
 #include "core/schedule/recorder.hpp"
+#include "core/schedule/reference.hpp"
 
 namespace prism::cli {
 
@@ -27,6 +28,7 @@ struct ClassReport {
 /// The job at a small world size: for real, and predicted.
 struct Verification {
   uint32_t world_size = 0;
+  schedule::MeasuredLink link;  ///< of this machine, which the prediction uses
   Spread predicted;
   Spread measured;
   bool args_given = false;   ///< by [verify.N]; else those of the job were taken unchanged
@@ -41,9 +43,12 @@ struct RunReport {
   uint64_t reused = 0;
   std::vector<ClassReport> classes;
   replay::Prediction prediction;
-  std::vector<schedule::MadeUpCount> made_up;  ///< over all classes' representatives
+  std::vector<schedule::MadeUpCount> made_up;  ///< sum over one run of each executed member
+  uint32_t made_up_ranks = 0;                  ///< how many those are
   std::vector<std::string> notes;              ///< what a reader of the figures must know
   std::string versions;                        ///< lines "key=value"
+  uint32_t timeline_ranks = 0;                 ///< that timeline.json shows; 0: there is none
+  uint32_t timeline_iteration = 0;
   std::optional<Verification> verification;
 };
 

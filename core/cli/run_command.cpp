@@ -17,7 +17,8 @@ const Usage kRun{
     "the\n"
     "whole job on a virtual clock and prints its iteration time. Results are in the run directory.",
     {"EXPERIMENT"},
-    {{"fresh", "", "record again what is recorded and still current"},
+    {{"verify", "N", "also run the job for real with N ranks (torchrun), and predict those"},
+     {"fresh", "", "record again what is recorded and still current"},
      {"json", "", "print metrics.json in place of the tables"},
      {"verbose", "", "keep debug messages in prism.log"}},
     "What was recorded is kept and used again while script, arguments, environment and versions\n"
@@ -26,6 +27,15 @@ const Usage kRun{
 int run(const Arguments& arguments) {
   if (arguments.has("verbose")) {
     log::set_level(log::Level::Debug);
+  }
+  std::optional<uint32_t> verify;
+  if (arguments.has("verify")) {
+    constexpr int64_t kMostRanks = 4096;
+    const Result<int64_t> ranks = integer_value(arguments, "verify", 1, kMostRanks);
+    if (!ranks.ok()) {
+      return report_error(ranks.status());
+    }
+    verify = static_cast<uint32_t>(*ranks);
   }
   config::LoadResult loaded = config::load_experiment(arguments.at("EXPERIMENT"));
   if (!loaded.experiment) {
@@ -37,7 +47,7 @@ int run(const Arguments& arguments) {
   if (!opened.ok()) {
     return report_error(opened.status());
   }
-  const Result<RunReport> report = (*opened)->execute(arguments.has("fresh"), std::nullopt);
+  const Result<RunReport> report = (*opened)->execute(arguments.has("fresh"), verify);
   if (!report.ok()) {
     return report_error(report.status());
   }

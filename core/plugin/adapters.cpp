@@ -215,20 +215,59 @@ class PluginRuntime final : public schedule::Runtime {
     c.arg_count = args.size();
     c.env = env.data();
     c.env_count = env.size();
-    const host::ErrorSink error;
-    CommandSink sink;
-    const prism_status_t status = table_.command(session_, &c, sink.c(), error.c());
-    PRISM_TRY(outcome(plugin_, "command", status, error, Domain::Run));
-    schedule::Command command = sink.take();
-    if (!sink.complete() || command.argv.empty()) {
-      return run_error(plugin_.name() + ": command() gave no command line", Code::Internal);
-    }
-    return command;
+    return command_of("command", [&](const CommandSink& sink, const host::ErrorSink& error) {
+      return table_.command(session_, &c, sink.c(), error.c());
+    });
+  }
+
+  Result<schedule::Command> reference_command(const schedule::ReferenceSpec& spec) override {
+    const std::vector<prism_str_t> args = to_c(spec.args);
+    const std::vector<prism_str_t> env = to_c(spec.env);
+    prism_reference_spec_t c{};
+    c.struct_size = sizeof c;
+    c.world_size = spec.world_size;
+    c.cores = spec.cores.data();
+    c.core_count = spec.cores.size();
+    c.marks_folder = to_c(spec.marks_folder);
+    c.script = to_c(spec.script);
+    c.args = args.data();
+    c.arg_count = args.size();
+    c.env = env.data();
+    c.env_count = env.size();
+    return command_of("reference_command",
+                      [&](const CommandSink& sink, const host::ErrorSink& error) {
+                        return table_.reference_command(session_, &c, sink.c(), error.c());
+                      });
+  }
+
+  Result<schedule::Command> measure_link_command(uint32_t first_core, uint32_t second_core,
+                                                 const std::vector<std::string>& env) override {
+    const std::vector<prism_str_t> c = to_c(env);
+    return command_of("measure_link_command",
+                      [&](const CommandSink& sink, const host::ErrorSink& error) {
+                        return table_.measure_link_command(session_, first_core, second_core,
+                                                           c.data(), c.size(), sink.c(), error.c());
+                      });
   }
 
   int stack_signal() override { return table_.stack_signal(session_); }
 
  private:
+  /// The command line that `call` writes into a sink.
+  template <typename Call>
+  Result<schedule::Command> command_of(const char* function, const Call& call) {
+    const host::ErrorSink error;
+    CommandSink sink;
+    const prism_status_t status = call(sink, error);
+    PRISM_TRY(outcome(plugin_, function, status, error, machine_or(Domain::Run, status)));
+    schedule::Command command = sink.take();
+    if (!sink.complete() || command.argv.empty()) {
+      return run_error(plugin_.name() + ": " + function + "() gave no command line",
+                       Code::Internal);
+    }
+    return command;
+  }
+
   const LoadedPlugin& plugin_;
   const prism_runtime_t& table_;
   prism_runtime_session_t* session_;

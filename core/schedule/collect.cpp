@@ -144,6 +144,9 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     std::filesystem::remove(inputs_path(run.folder), ignored);
     run.cwd = job.cwd;
     run.repeat = one.repeat;
+    if (!job.pin_to.empty()) {
+      run.core = job.pin_to[one.rank % job.pin_to.size()];
+    }
     run.spec.rank = one.rank;
     run.spec.world_size = job.world_size;
     run.spec.seed = job.seed;

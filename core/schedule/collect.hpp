@@ -29,8 +29,9 @@ struct CollectJob {
   std::string cwd;
   std::vector<std::string> inputs;  ///< data files whose change makes recordings stale
   std::string run_dir;
-  std::string versions;  ///< prism, plugins, framework: their change makes recordings stale
-  bool fresh = false;    ///< record again what is there
+  std::string versions;          ///< prism, plugins, framework: their change makes recordings stale
+  bool fresh = false;            ///< record again what is there
+  std::vector<uint32_t> pin_to;  ///< rank r runs on core r modulo their number; none: on any
 };
 
 struct CollectedClass {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/schedule/log_tail.hpp"
 #include "core/schedule/recording.hpp"
 #include "prism/wire/socket.hpp"
 
@@ -28,41 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kAgentFd = 3;  // in the child
 constexpr auto kStackTime = std::chrono::seconds(3);
-constexpr size_t kTailBytes = 4000;
 constexpr size_t kTailLines = 15;
-
-/// The last lines of a log, for a message.
-std::string tail(const std::string& path, size_t max_lines) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) {
-    return {};
-  }
-  const auto size = static_cast<size_t>(in.tellg());
-  const size_t n = std::min(size, kTailBytes);
-  std::string text(n, '\0');
-  in.seekg(static_cast<std::streamoff>(size - n));
-  in.read(text.data(), static_cast<std::streamsize>(n));
-  while (!text.empty() && text.back() == '\n') {
-    text.pop_back();
-  }
-  size_t from = text.size();
-  for (size_t lines = 0; lines < max_lines && from > 0; ++lines) {
-    const size_t newline = text.rfind('\n', from - 1);
-    from = newline == std::string::npos ? 0 : newline;
-  }
-  return text.substr(from > 0 ? from + 1 : 0);
-}
-
-std::string indent(const std::string& text) {
-  std::string out = "    ";
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') {
-      out += "    ";
-    }
-  }
-  return out;
-}
 
 /// A rank that is running.
 class LiveRank {
@@ -163,7 +131,7 @@ class LiveRank {
     return run_error(
         name() + " has done nothing that its agent can see for " + std::to_string(seconds) +
             " s ([collect] timeout); last operation: " + last + "\n  where its threads are:\n" +
-            indent(tail(run_.folder + "/stderr", 60)) + "\n  its output: " + run_.folder +
+            indent(log_tail(run_.folder + "/stderr", 60)) + "\n  its output: " + run_.folder +
             "/{stdout,stderr}",
         Code::DeadlineExceeded);
   }
@@ -185,7 +153,7 @@ class LiveRank {
   std::string events_path() const { return run_.folder + "/events"; }
 
   std::string with_stderr() const {
-    const std::string text = tail(run_.folder + "/stderr", kTailLines);
+    const std::string text = log_tail(run_.folder + "/stderr", kTailLines);
     return text.empty() ? text : "\n  last lines of its standard error:\n" + indent(text);
   }
 
@@ -271,11 +239,12 @@ class Coordinator {
         free_cores_(options.cores.rbegin(), options.cores.rend()) {}
 
   Status run(const std::vector<RankRun>& runs) {
-    size_t next = 0;
-    while (next < runs.size() || !live_.empty()) {
-      while (next < runs.size() && !free_cores_.empty()) {
-        PRISM_TRY(start(runs[next++]));
-      }
+    std::deque<const RankRun*> waiting;
+    for (const RankRun& one : runs) {
+      waiting.push_back(&one);
+    }
+    while (!waiting.empty() || !live_.empty()) {
+      PRISM_TRY(start_what_can(waiting));
       PRISM_TRY(wait_and_serve());
       PRISM_TRY(collect_exits());
       PRISM_TRY(retire());
@@ -285,10 +254,25 @@ class Coordinator {
   }
 
  private:
-  Status start(const RankRun& run) {
-    auto rank = std::make_unique<LiveRank>(run, free_cores_.back());
+  Status start_what_can(std::deque<const RankRun*>& waiting) {
+    for (auto it = waiting.begin(); it != waiting.end() && !free_cores_.empty();) {
+      const RankRun& run = **it;
+      const auto core = run.core ? std::find(free_cores_.begin(), free_cores_.end(), *run.core)
+                                 : std::prev(free_cores_.end());
+      if (core == free_cores_.end()) {
+        ++it;
+        continue;
+      }
+      PRISM_TRY(start(run, *core));
+      free_cores_.erase(core);
+      it = waiting.erase(it);
+    }
+    return {};
+  }
+
+  Status start(const RankRun& run, uint32_t core) {
+    auto rank = std::make_unique<LiveRank>(run, core);
     PRISM_TRY(rank->start(launcher_, runtime_));
-    free_cores_.pop_back();
     if (progress_.started) {
       progress_.started(run);
     }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct RankRun {
   RankSpec spec;       ///< agent_fd is set by the coordinator
   std::string folder;  ///< exists; gets stdout, stderr, events
   std::string cwd;
-  uint32_t repeat = 1;  ///< for messages
+  uint32_t repeat = 1;           ///< for messages
+  std::optional<uint32_t> core;  ///< the only core it may run on; none: any free one
 };
 
 /// What the coordinator tells while it works. Called on the thread of run_ranks.
@@ -36,7 +38,8 @@ struct CoordinatorOptions {
   int interrupt_fd = -1;               ///< readable once the user wants to stop; -1: none
 };
 
-/// Runs all of `runs`, at most one per core at a time, in order. Stops at the first failure: what
+/// Runs all of `runs`, at most one per core at a time, in order; one whose core is busy lets others
+/// go first. Stops at the first failure: what
 /// still runs is killed by the destructor of the launcher.
 /// A run's folder is complete when `finished` is called for it. Errors (Domain::Run unless said):
 ///  - the script raised, called sys.exit with another code than 0, or was killed: rank, traceback

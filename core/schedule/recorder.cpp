@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/graph/builder.hpp"
+#include "core/schedule/iterations.hpp"
 
 namespace prism::schedule {
 namespace {
@@ -59,42 +60,20 @@ struct Iterations {
 };
 
 Iterations find_iterations(const std::vector<wire::Message>& events) {
-  constexpr size_t kNowhere = SIZE_MAX;
-  size_t first_forward = kNowhere;
-  size_t last_step = kNowhere;
-  std::vector<size_t> ends;  // index of the event that is the last of a training iteration
-  for (size_t i = 0; i < events.size(); ++i) {
-    const auto* mark = std::get_if<wire::Mark>(&events[i]);
-    if (mark == nullptr) {
-      continue;
-    }
-    if (mark->kind == wire::kMarkOptimizerEnd) {
-      last_step = i;
-    } else if (mark->kind == wire::kMarkForward) {
-      if (first_forward == kNowhere) {
-        first_forward = i;
-      }
-      if (last_step != kNowhere) {
-        ends.push_back(last_step);
-        last_step = kNowhere;
-      }
-    }
-  }
-  if (last_step != kNowhere) {
-    ends.push_back(last_step);
-  }
+  const IterationMarks marks = find_iteration_marks(events);
   Iterations result;
-  result.has_optimizer = !ends.empty();
+  result.has_optimizer = !marks.ends.empty();
   result.of_event.assign(events.size(), 1);
-  if (ends.empty()) {
+  if (marks.ends.empty()) {
     result.training = 1;
     return result;
   }
-  result.training = static_cast<uint32_t>(ends.size());
+  result.training = static_cast<uint32_t>(marks.ends.size());
   // A span belongs to the event that ends it, so the first forward still ends the start.
-  const size_t start = first_forward < ends.front() ? first_forward : 0;
+  const size_t start = marks.first_forward < marks.ends.front() ? marks.first_forward : 0;
   for (size_t i = 0; i < events.size(); ++i) {
-    const auto passed = std::lower_bound(ends.begin(), ends.end(), i) - ends.begin();
+    const auto passed =
+        std::lower_bound(marks.ends.begin(), marks.ends.end(), i) - marks.ends.begin();
     result.of_event[i] = i <= start ? 0 : static_cast<uint32_t>(passed) + 1;
   }
   return result;
@@ -228,7 +207,7 @@ class Recorder {
       return bad_event(index, "is an operation on a group that this rank never joined");
     }
     const bool message = op.kind == PRISM_COMM_SEND || op.kind == PRISM_COMM_RECV;
-    const auto members = static_cast<int64_t>(communicator(slot->second).ranks.size());
+    const auto members = static_cast<int64_t>(members_of(slot->second));
     const bool any_source = op.kind == PRISM_COMM_RECV && op.peer == wire::kAnySource;
     if (op.peer >= members || (op.peer < 0 && has_root(op.kind)) ||
         (op.peer < 0 && message && !any_source)) {
@@ -240,7 +219,7 @@ class Recorder {
       return bad_event(index, "issues operation " + std::to_string(op.id) + " a second time");
     }
     ++out_.communications;
-    shape({op.kind, slot->second, op.input_bytes, op.output_bytes, static_cast<uint64_t>(op.peer),
+    shape({op.kind, slot->second, op.input_bytes + op.output_bytes, static_cast<uint64_t>(op.peer),
            static_cast<uint64_t>(op.tag), op.batch != 0});
     if (message && op.batch != 0) {
       open_batch_ = op.batch;
@@ -273,8 +252,28 @@ class Recorder {
     collective.root = op.peer;
     collective.input_bytes = op.input_bytes;
     collective.output_bytes = op.output_bytes;
+    if (has_root(op.kind)) {
+      collective.input_bytes = collective.output_bytes = share_of_member(op, slot);
+    }
     return builder_.add_collective(lane("comm:" + communicator(slot).name), collective,
                                    after_last_cpu());
+  }
+
+  /// Bytes between the root and each other member. The root alone sees them on the other side (and,
+  /// of scatter and gather, those of all), which must not make it look unlike its class.
+  uint64_t share_of_member(const wire::Op& op, uint32_t slot) const {
+    const uint64_t larger = std::max(op.input_bytes, op.output_bytes);
+    const uint64_t smaller = std::min(op.input_bytes, op.output_bytes);
+    const bool parts = op.kind == PRISM_COMM_SCATTER || op.kind == PRISM_COMM_GATHER;
+    if (!parts) {
+      return larger;
+    }
+    return smaller != 0 ? smaller : larger / (is_root(op, slot) ? members_of(slot) : 1);
+  }
+
+  uint64_t members_of(uint32_t slot) const { return communicator(slot).ranks.size(); }
+  bool is_root(const wire::Op& op, uint32_t slot) const {
+    return communicator(slot).ranks[static_cast<size_t>(op.peer)] == recording_.rank;
   }
 
   Part part_of(const wire::Op& op, uint32_t slot) const {

@@ -22,8 +22,12 @@ class Environment {
     return std::nullopt;
   }
 
-  void set(std::string_view name, std::string_view value) {
+  void unset(std::string_view name) {
     std::erase_if(entries_, [&](const std::string& entry) { return names(entry, name); });
+  }
+
+  void set(std::string_view name, std::string_view value) {
+    unset(name);
     entries_.push_back(std::string(name) + "=" + std::string(value));
   }
 

@@ -92,6 +92,42 @@ class TorchRuntime {
     return command;
   }
 
+  sdk::Command reference_command(const sdk::ReferenceSpec& spec) {
+    Environment env(spec.env);
+    const Found& found = find(env);
+    prepend_hook(env);
+    env.set_default("OMP_NUM_THREADS", "1");
+    env.set("PRISM_MARKS_FOLDER", spec.marks_folder);
+    env.set("PRISM_AGENT_SCRIPT", spec.script);
+    std::string cores;
+    for (const uint32_t core : spec.cores) {
+      cores += (cores.empty() ? "" : ",") + std::to_string(core);
+    }
+    env.set("PRISM_MARKS_CORES", cores);
+    sdk::Command command;
+    command.argv = {found.python.program,
+                    "-m",
+                    "torch.distributed.run",
+                    "--standalone",
+                    "--nproc-per-node",
+                    std::to_string(spec.world_size),
+                    spec.script};
+    command.argv.insert(command.argv.end(), spec.args.begin(), spec.args.end());
+    command.env = env.entries();
+    return command;
+  }
+
+  sdk::Command measure_link_command(const sdk::LinkSpec& spec) {
+    Environment env(spec.env);
+    const Found& found = find(env);
+    for (const char* name : {"RANK", "WORLD_SIZE"}) {  // the script takes these for its own
+      env.unset(name);
+    }
+    return {{found.python.program, (folder_ / "python" / "prism_measure_link.py").string(),
+             std::to_string(spec.first_core), std::to_string(spec.second_core)},
+            env.entries()};
+  }
+
   int stack_signal() { return SIGRTMIN + 7; }
 
  private:
@@ -154,11 +190,16 @@ class TorchRuntime {
     env.set_default("OMP_NUM_THREADS", "1");
   }
 
-  void set_interception(const sdk::RankSpec& spec, const Found& found, Environment& env) {
+  /// `import torch` finds the hook (torch.backends) in this folder.
+  void prepend_hook(Environment& env) const {
     const std::string hook = (folder_ / "python").string();
     const std::string path = env.get("PYTHONPATH").value_or("");
     env.set("PYTHONPATH", path.empty() ? hook : hook + ":" + path);
     env.set("TORCH_DEVICE_BACKEND_AUTOLOAD", "1");
+  }
+
+  void set_interception(const sdk::RankSpec& spec, const Found& found, Environment& env) {
+    prepend_hook(env);
     // NCCL's monitor reads keys of the store that nobody sets.
     env.set("TORCH_NCCL_ENABLE_MONITORING", "0");
     env.set("PRISM_AGENT_FD", std::to_string(spec.agent_fd));

@@ -26,14 +26,28 @@ def _socket_of_this_process():
         return None
 
 
+def _marks_folder_of_this_process():
+    """Where this process writes its marks; None unless it is a rank of a run for real."""
+    folder = os.environ.get("PRISM_MARKS_FOLDER")
+    if folder is None or "RANK" not in os.environ:
+        return None  # torchrun itself
+    return folder if os.environ.get("PRISM_AGENT_SCRIPT") in sys.orig_argv[1:3] else None
+
+
 def autoload():
     fd = _socket_of_this_process()
-    if fd is None:
+    marks_folder = _marks_folder_of_this_process()
+    if fd is None and marks_folder is None:
         return
     try:
-        from prism_torch_hook import _install
+        if fd is not None:
+            from prism_torch_hook import _install
 
-        _install.install(fd)
+            _install.install(fd)
+        else:
+            from prism_torch_hook import _observe
+
+            _observe.install(marks_folder)
     except BaseException:  # whatever it is: the rank must not run without interception
         import traceback
 

@@ -9,7 +9,6 @@ import sysconfig
 import threading
 import traceback
 
-import torch
 
 _RETURNED, _EXCEPTION, _SYSTEM_EXIT = 1, 2, 3
 _DETAIL_LIMIT = 64 * 1024
@@ -39,7 +38,7 @@ def _source_files():
     return sorted(_text(file) for file in files)
 
 
-def _prepare_bye():
+def _prepare_bye(report):
     # Python leaves an uncaught exception here before it calls the excepthook, whoever replaced that.
     uncaught = getattr(sys, "last_value", None)
     if uncaught is not None:
@@ -49,10 +48,11 @@ def _prepare_bye():
         detail = _exit_argument[0] if isinstance(_exit_argument[0], str) else ""
     else:
         reason, detail = _RETURNED, ""
-    torch.ops.prism.prepare_bye(reason, _text(detail)[-_DETAIL_LIMIT:], _source_files())
+    report(reason, _text(detail)[-_DETAIL_LIMIT:], _source_files())
 
 
-def install():
+def install(report):
+    """`report` takes the reason, the details and the source files when the program ends."""
     original = sys.exit
 
     def exit(status=None, /):
@@ -63,4 +63,4 @@ def install():
 
     exit.__doc__ = original.__doc__
     sys.exit = exit
-    atexit.register(_prepare_bye)
+    atexit.register(_prepare_bye, report)

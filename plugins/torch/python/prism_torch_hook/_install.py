@@ -29,7 +29,7 @@ def install(fd):
 
     from prism_torch_hook import _ending
 
-    _ending.install()
+    _ending.install(torch.ops.prism.prepare_bye)
     if torch.distributed.is_available():
         from prism_torch_hook import _groups, _received, _store
 
@@ -39,4 +39,4 @@ def install(fd):
 
     from prism_torch_hook import _marks
 
-    _marks.install()
+    _marks.install(torch.ops.prism.mark)

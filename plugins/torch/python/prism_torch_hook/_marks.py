@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places in the program that are no communication: optimizer steps and the forward after them."""
 
-import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
@@ -10,11 +9,12 @@ from torch.optim.optimizer import (
 
 _FORWARD, _OPTIMIZER_BEGIN, _OPTIMIZER_END = 1, 2, 3
 
+_report = None  # takes the kind and the name of a mark
 _watch = None  # the hook on all modules, only there until the first of them runs
 
 
 def _mark(kind, thing):
-    torch.ops.prism.mark(kind, type(thing).__name__)
+    _report(kind, type(thing).__name__)
 
 
 def _before_step(optimizer, args, kwargs):
@@ -46,7 +46,9 @@ for _hook in (_before_step, _after_step, _first_forward):
     _hook._torchdynamo_disable = True
 
 
-def install():
+def install(report):
+    global _report
+    _report = report
     register_optimizer_step_pre_hook(_before_step)
     register_optimizer_step_post_hook(_after_step)
     _watch_for_forward()

@@ -108,6 +108,10 @@ class _LoneStore(dist.Store):
     def clone(self):
         return _LoneStore(self._name)
 
+    # C++ asks for these by other names than Python.
+    deleteKey = delete_key
+    getNumKeys = num_keys
+
 
 class LoneTCPStore(_LoneStore):
     def __init__(self, host_name, port, world_size=None, is_master=False, timeout=None, **_):

@@ -7,6 +7,8 @@
 ///     explicit MyRuntime(const prism::sdk::OptionValues& values);
 ///     std::string probe(const std::vector<std::string>& env);           // lines "key=value"
 ///     prism::sdk::Command command(const prism::sdk::RankSpec& spec);
+///     prism::sdk::Command reference_command(const prism::sdk::ReferenceSpec& spec);
+///     prism::sdk::Command measure_link_command(const prism::sdk::LinkSpec& spec);
 ///     int stack_signal();
 ///   };
 ///   PRISM_PLUGIN(PRISM_PLUGIN_ID, PRISM_PLUGIN_VERSION, prism::sdk::Runtime<MyRuntime>)
@@ -41,6 +43,22 @@ struct RankSpec {
   std::vector<std::string> env;  ///< what the program would get without Prism
 };
 
+/// prism_reference_spec_t, copied.
+struct ReferenceSpec {
+  uint32_t world_size = 0;
+  std::vector<uint32_t> cores;
+  std::string marks_folder;
+  std::string script;
+  std::vector<std::string> args;
+  std::vector<std::string> env;
+};
+
+struct LinkSpec {
+  uint32_t first_core = 0;
+  uint32_t second_core = 0;
+  std::vector<std::string> env;
+};
+
 struct Command {
   std::vector<std::string> argv;
   std::vector<std::string> env;  ///< "NAME=value", the whole environment
@@ -60,6 +78,18 @@ class Runtime {
         { t.command(spec) } -> std::same_as<Command>;
       },
       "a runtime needs the method prism::sdk::Command command(const prism::sdk::RankSpec&)");
+  static_assert(
+      requires(T & t, const ReferenceSpec& spec) {
+        { t.reference_command(spec) } -> std::same_as<Command>;
+      },
+      "a runtime needs the method prism::sdk::Command reference_command(const "
+      "prism::sdk::ReferenceSpec&)");
+  static_assert(
+      requires(T & t, const LinkSpec& spec) {
+        { t.measure_link_command(spec) } -> std::same_as<Command>;
+      },
+      "a runtime needs the method prism::sdk::Command measure_link_command(const "
+      "prism::sdk::LinkSpec&)");
   static_assert(
       requires(T & t) {
         { t.stack_signal() } -> std::same_as<int>;
@@ -107,14 +137,45 @@ class Runtime {
       copied.script = copy(spec->script);
       copied.args = copy(spec->args, spec->arg_count);
       copied.env = copy(spec->env, spec->env_count);
-      const Command made = self(session).command(copied);
-      for (const std::string& arg : made.argv) {
-        out->arg(out->ctx, to_c(arg));
-      }
-      for (const std::string& name_value : made.env) {
-        out->env(out->ctx, to_c(name_value));
-      }
+      give(self(session).command(copied), out);
     });
+  }
+
+  static prism_status_t reference_command(Session* session, const prism_reference_spec_t* spec,
+                                          const prism_command_sink_t* out,
+                                          const prism_error_sink_t* err) noexcept {
+    return guarded(err, [&] {
+      if (!PRISM_HAS(spec, prism_reference_spec_t, env_count)) {
+        throw Error(PRISM_STATUS_INVALID_ARGUMENT, "the host's reference spec is of another draft");
+      }
+      ReferenceSpec copied;
+      copied.world_size = spec->world_size;
+      copied.cores.assign(spec->cores, spec->cores + spec->core_count);
+      copied.marks_folder = copy(spec->marks_folder);
+      copied.script = copy(spec->script);
+      copied.args = copy(spec->args, spec->arg_count);
+      copied.env = copy(spec->env, spec->env_count);
+      give(self(session).reference_command(copied), out);
+    });
+  }
+
+  static prism_status_t measure_link_command(Session* session, uint32_t first_core,
+                                             uint32_t second_core, const prism_str_t* env,
+                                             uint64_t env_count, const prism_command_sink_t* out,
+                                             const prism_error_sink_t* err) noexcept {
+    return guarded(err, [&] {
+      give(self(session).measure_link_command({first_core, second_core, copy(env, env_count)}),
+           out);
+    });
+  }
+
+  static void give(const Command& command, const prism_command_sink_t* out) {
+    for (const std::string& arg : command.argv) {
+      out->arg(out->ctx, to_c(arg));
+    }
+    for (const std::string& name_value : command.env) {
+      out->env(out->ctx, to_c(name_value));
+    }
   }
 
   static int32_t stack_signal(Session* session) noexcept {
@@ -125,9 +186,16 @@ class Runtime {
 
   static void close(Session* session) noexcept { delete reinterpret_cast<T*>(session); }
 
-  static constexpr prism_runtime_t kTable = {
-      sizeof(prism_runtime_t), 0,     detail::options_of<T>(), &open, &probe, &command,
-      &stack_signal,           &close};
+  static constexpr prism_runtime_t kTable = {sizeof(prism_runtime_t),
+                                             0,
+                                             detail::options_of<T>(),
+                                             &open,
+                                             &probe,
+                                             &command,
+                                             &reference_command,
+                                             &measure_link_command,
+                                             &stack_signal,
+                                             &close};
 };
 
 }  // namespace prism::sdk

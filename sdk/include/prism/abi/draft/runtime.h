@@ -32,6 +32,24 @@ typedef struct prism_rank_spec {
   uint64_t env_count;
 } prism_rank_spec_t;
 
+/** The program for real: all its ranks on this machine. Ownership: borrowed for the call. */
+typedef struct prism_reference_spec {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint32_t world_size;
+  uint32_t pad;
+  const uint32_t* cores; /**< rank r runs on core r modulo core_count */
+  uint64_t core_count;
+  /** Absolute, exists. Rank r writes Hello, its Marks and Bye, as frames of prism/wire/agent.hpp,
+   *  to the file "marks.r" here. */
+  prism_str_t marks_folder;
+  prism_str_t script;
+  const prism_str_t* args;
+  uint64_t arg_count;
+  const prism_str_t* env;
+  uint64_t env_count;
+} prism_reference_spec_t;
+
 /** Receives the command line and environment of a rank, in order. */
 typedef struct prism_command_sink {
   uint32_t struct_size;
@@ -59,6 +77,19 @@ typedef struct prism_runtime {
   prism_status_t (*command)(prism_runtime_session_t* session, const prism_rank_spec_t* spec,
                             const prism_command_sink_t* out,
                             const prism_error_sink_t* err) PRISM_NOEXCEPT;
+  /** Command line and environment that run the whole program with its own communication, nothing
+   *  intercepted but the marks. */
+  prism_status_t (*reference_command)(prism_runtime_session_t* session,
+                                      const prism_reference_spec_t* spec,
+                                      const prism_command_sink_t* out,
+                                      const prism_error_sink_t* err) PRISM_NOEXCEPT;
+  /** Command line and environment of a program that measures the link between two processes on
+   *  these cores. It prints lines "NAME LOW MEDIAN HIGH" (quartiles) for latency and per_message in
+   *  ns, bandwidth and reduce_bandwidth in bytes per second. */
+  prism_status_t (*measure_link_command)(prism_runtime_session_t* session, uint32_t first_core,
+                                         uint32_t second_core, const prism_str_t* env,
+                                         uint64_t env_count, const prism_command_sink_t* out,
+                                         const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** The signal that makes a rank write the stacks of all its threads to standard error. */
   int32_t (*stack_signal)(prism_runtime_session_t* session) PRISM_NOEXCEPT;
   void (*close)(prism_runtime_session_t* session) PRISM_NOEXCEPT;
