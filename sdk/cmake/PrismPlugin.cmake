@@ -40,7 +40,7 @@ function(prism_toml_strings out)
   set(${out} "${joined}" PARENT_SCOPE)
 endfunction()
 
-function(prism_plugin_python target id source_dir destination)
+function(prism_plugin_python target source_dir destination)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${source_dir} ${source_dir}/*)
   list(FILTER files EXCLUDE REGEX "(^|/)(__pycache__|\\.)|\\.pyc$")
   # A file that left the sources leaves the build tree too.
@@ -129,7 +129,7 @@ function(prism_add_plugin id)
   endforeach()
   if(ARG_PYTHON)
     get_filename_component(python ${ARG_PYTHON} ABSOLUTE)
-    prism_plugin_python(${target} ${id} ${python} ${folder}/python)
+    prism_plugin_python(${target} ${python} ${folder}/python)
   endif()
 
   prism_plugin_manifest(${folder}/plugin.toml)
