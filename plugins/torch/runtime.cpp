@@ -59,9 +59,9 @@ std::map<std::string, fs::path> agents(const fs::path& folder) {
 std::string list_minors(const std::map<std::string, fs::path>& found) {
   std::string list;
   for (const auto& [tag, path] : found) {
-    list += (list.empty() ? "" : ", ") + tag.substr(0, 1) + "." + tag.substr(1);
+    list += (list.empty() ? "torch " : ", ") + tag.substr(0, 1) + "." + tag.substr(1);
   }
-  return list.empty() ? "no version" : list;
+  return list.empty() ? "no version of torch" : list;
 }
 
 class TorchRuntime {
@@ -150,14 +150,14 @@ class TorchRuntime {
     const std::string where = "'" + python.program + "' (Python " + python.version + ")";
     if (python.torch.empty()) {
       throw sdk::Error(PRISM_STATUS_FAILED_PRECONDITION,
-                       where + " has no torch: install torch " + list_minors(available) +
+                       where + " has no torch: install " + list_minors(available) +
                            " there, or name another Python with the option 'python'");
     }
     const auto agent = available.find(tag_of(python.torch));
     if (agent == available.end()) {
       throw sdk::Error(
           PRISM_STATUS_FAILED_PRECONDITION,
-          where + " has torch " + python.torch + ", but this Prism has an agent for torch " +
+          where + " has torch " + python.torch + ", but this Prism has an agent for " +
               list_minors(available) +
               ": install such a torch, name another Python with the option 'python', or build "
               "Prism against this torch (cmake -DPRISM_TORCH_ROOT=<folder of the torch package>)");

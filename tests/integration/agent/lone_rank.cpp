@@ -189,11 +189,17 @@ void converse(int socket, pid_t pid, const RankSetup& setup, RankRun& run) {
       const wire::Message& message = frame->message;
       if (std::holds_alternative<wire::Hello>(message)) {
         send(socket, seq, wire::Welcome{.seed = setup.seed});
+      } else if (const auto* op = std::get_if<wire::Op>(&message);
+                 op != nullptr && op->id == setup.hang_up_at_op) {
+        return;
       } else if (std::holds_alternative<wire::Op>(message) ||
                  std::holds_alternative<wire::Wait>(message)) {
         wire::Verdict verdict = setup.decide ? setup.decide(*frame) : wire::Verdict{};
         verdict.to = frame->seq;
         send(socket, seq, verdict);
+        if (verdict.decision == wire::Decision::Block) {
+          send(socket, seq, wire::Verdict{.to = frame->seq});
+        }
       }
     }
     if (!decoder.error().empty()) {
@@ -271,6 +277,11 @@ RankRun run_rank(const RankSetup& setup) {
   std::vector<std::string> argv;
   std::vector<std::string> full_env;
   plugin().command(setup, script, env, argv, full_env);
+  for (const auto& [name, value] : setup.override_env) {
+    std::erase_if(full_env,
+                  [&](const std::string& entry) { return entry.starts_with(name + "="); });
+    full_env.push_back(name + "=" + value);
+  }
 
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {

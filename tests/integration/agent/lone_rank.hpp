@@ -19,11 +19,13 @@ struct RankSetup {
   uint32_t rank = 0;
   uint32_t world_size = 1;
   std::vector<std::string> args{};
-  std::map<std::string, std::string> env{};  ///< added to a small environment
+  std::map<std::string, std::string> env{};           ///< added to a small environment
+  std::map<std::string, std::string> override_env{};  ///< replaces what the plugin sets
   uint64_t seed = 1;
   std::chrono::seconds patience{120};
-  /// What to answer to an OP or WAIT; Block: no answer will follow. Default: Go.
+  /// What to answer to an OP or WAIT; Block is followed by Go. Default: Go.
   std::function<wire::Verdict(const wire::Frame&)> decide{};
+  uint64_t hang_up_at_op = 0;  ///< closes the socket instead of answering this OP
   /// Called when nothing was said for `quiet`, with the process id.
   std::chrono::milliseconds quiet{0};
   std::function<void(int pid)> on_quiet{};

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places in the program that are no communication: optimizer steps and the forward after them."""
 
+import warnings
+
+import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
@@ -29,6 +32,8 @@ def _after_step(optimizer, args, kwargs):
 def _first_forward(module, args):
     """The first module to run is the outermost one."""
     global _watch
+    if torch.compiler.is_compiling():
+        return  # before anything else, or the compiler would break its graph here
     if _watch is not None:
         _watch.remove()
         _watch = None
@@ -41,13 +46,9 @@ def _watch_for_forward():
         _watch = register_module_forward_pre_hook(_first_forward)
 
 
-# A compiler that traces the program shall call these, not look into them.
-for _hook in (_before_step, _after_step, _first_forward):
-    _hook._torchdynamo_disable = True
-
-
 def install(report):
     global _report
+    warnings.filterwarnings("ignore", message="Using `torch.compile\\(module\\)` when there are global")
     _report = report
     register_optimizer_step_pre_hook(_before_step)
     register_optimizer_step_post_hook(_after_step)
