@@ -52,13 +52,20 @@ def program_findings(program):
           ", ".join(f"{family} {newest(program, family)}" for family in ("GLIBC", "GLIBCXX")))
 
 
+def some(names):
+    """A few of many names, e.g. 'a, b, c and 12 more'."""
+    names = sorted(names)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def export_findings(path, expected):
     symbols = exported(path)
-    for name in sorted(symbols - expected):
-        yield f"{path}: exports {name}"
-    for name in sorted(expected - symbols):
-        yield f"{path}: does not export {name}"
-    print(f"{path}: exports {', '.join(sorted(symbols))}")
+    if symbols - expected:
+        yield f"{path}: also exports {some(symbols - expected)}"
+    if expected - symbols:
+        yield f"{path}: does not export {some(expected - symbols)}"
+    if symbols == expected:
+        print(f"{path}: exports {', '.join(sorted(symbols)) or 'nothing'}")
 
 
 def plugin_findings(folder):
