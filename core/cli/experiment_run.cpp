@@ -151,7 +151,28 @@ ClassReport describe_class(const schedule::CollectedClass& collected, size_t mem
   report.communications = first.communications;
   report.training_iterations = first.training_iterations;
   report.agent_cost_ns = first.agent_cost_ns;
+  DurationNs compute = 0;
+  DurationNs cpu = 0;
+  for (const schedule::RecordedRank& recorded : collected.repeats) {
+    compute += recorded.compute_ns;
+    cpu += recorded.compute_cpu_ns;
+  }
+  report.cpu_share = compute > 0 ? static_cast<double>(cpu) / static_cast<double>(compute) : 1;
   return report;
+}
+
+/// Durations are those of the clock on the wall, so they hold only where ranks had their cores.
+void note_busy_machine(RunReport& report) {
+  constexpr double kUndisturbed = 0.9;
+  const auto least = std::min_element(
+      report.classes.begin(), report.classes.end(),
+      [](const ClassReport& a, const ClassReport& b) { return a.cpu_share < b.cpu_share; });
+  if (least->cpu_share < kUndisturbed) {
+    report.notes.push_back("rank " + std::to_string(least->representative) + " ran for only " +
+                           format_percent(least->cpu_share) +
+                           " of its compute time: the job sleeps, or this machine is busy with "
+                           "something else and the prediction is too high");
+  }
 }
 
 }  // namespace
@@ -358,9 +379,10 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
       ++report.made_up_ranks;
     }
   }
+  note_busy_machine(report);
   PRISM_TRY_ASSIGN(Counted counted,
                    choose_iterations(collected, experiment_.time.warmup_iterations));
-  report.notes = std::move(counted.notes);
+  report.notes.insert(report.notes.end(), counted.notes.begin(), counted.notes.end());
 
   replay::PredictInput input;
   input.iterations = std::move(counted.iterations);

@@ -120,6 +120,7 @@ void write_classes(JsonWriter& json, const RunReport& report) {
     json.member("communication_ns", time.communication);
     json.member("waiting_ns", time.waiting);
     json.member("agent_cost_ns", c.agent_cost_ns);
+    json.member("cpu_share", c.cpu_share);
     json.end_object();
   }
   json.end_array();

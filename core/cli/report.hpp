@@ -23,6 +23,7 @@ struct ClassReport {
   uint64_t communications = 0;  ///< of a run of the representative
   uint32_t training_iterations = 0;
   DurationNs agent_cost_ns = 0;  ///< of the first run
+  double cpu_share = 1;  ///< of the compute time of all runs: how much the threads really ran
 };
 
 /// The job at a small world size: for real, and predicted.

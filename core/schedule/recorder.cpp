@@ -34,9 +34,15 @@ const wire::Clocks* clocks_of(const wire::Message& event) {
       event);
 }
 
+/// What the agent cost at an event, by both clocks: it ends where the program goes on.
+struct Cost {
+  int64_t mono_ns = 0;
+  int64_t cpu_ns = 0;
+};
+
 /// For every event: what the agent cost between this event and the next one of the same thread.
-std::vector<int64_t> own_costs(const std::vector<wire::Message>& events) {
-  std::vector<int64_t> cost(events.size(), 0);
+std::vector<Cost> own_costs(const std::vector<wire::Message>& events) {
+  std::vector<Cost> cost(events.size());
   std::unordered_map<uint32_t, size_t> last_of_thread;
   for (size_t i = 0; i < events.size(); ++i) {
     const wire::Clocks* clocks = clocks_of(events[i]);
@@ -45,7 +51,9 @@ std::vector<int64_t> own_costs(const std::vector<wire::Message>& events) {
     }
     const auto [it, first] = last_of_thread.try_emplace(clocks->thread, i);
     if (!first) {
-      cost[it->second] = clocks->cost_mono_ns - clocks_of(events[it->second])->cost_mono_ns;
+      const wire::Clocks& before = *clocks_of(events[it->second]);
+      cost[it->second] = {clocks->cost_mono_ns - before.cost_mono_ns,
+                          clocks->cost_cpu_ns - before.cost_cpu_ns};
       it->second = i;
     }
   }
@@ -88,7 +96,7 @@ class Recorder {
 
   Result<RecordedRank> run() {
     const auto& events = recording_.events;
-    const std::vector<int64_t> cost = own_costs(events);
+    const std::vector<Cost> cost = own_costs(events);
     const Iterations iterations = find_iterations(events);
     out_.has_optimizer = iterations.has_optimizer;
     out_.training_iterations = iterations.training;
@@ -151,7 +159,7 @@ class Recorder {
   }
 
   /// Adds the compute span that ends with this event.
-  Status advance(size_t index, const wire::Clocks& clocks, int64_t cost) {
+  Status advance(size_t index, const wire::Clocks& clocks, const Cost& cost) {
     if (index > 0) {
       // An agent's own cost that reaches past another thread's event is no time of the program.
       const DurationNs span = std::max<int64_t>(0, clocks.mono_ns - program_time_);
@@ -159,12 +167,20 @@ class Recorder {
         return bad_event(index, "lies before the one that came earlier");
       }
       last_cpu_ = builder_.add_compute(cpu_, span);
+      const auto earlier = thread_cpu_.find(clocks.thread);
+      if (earlier != thread_cpu_.end() && is_training()) {
+        out_.compute_ns += span;
+        out_.compute_cpu_ns += std::max<int64_t>(0, clocks.cpu_ns - earlier->second);
+      }
     }
+    thread_cpu_[clocks.thread] = clocks.cpu_ns + cost.cpu_ns;
     last_mono_ = std::max(last_mono_, clocks.mono_ns);
-    program_time_ = std::max(program_time_, clocks.mono_ns + std::max<int64_t>(0, cost));
-    out_.agent_cost_ns += std::max<int64_t>(0, cost);
+    program_time_ = std::max(program_time_, clocks.mono_ns + std::max<int64_t>(0, cost.mono_ns));
+    out_.agent_cost_ns += std::max<int64_t>(0, cost.mono_ns);
     return {};
   }
+
+  bool is_training() const { return iteration_ > 0 && iteration_ <= out_.training_iterations; }
 
   std::vector<uint32_t> after_last_cpu() const {
     return last_cpu_ == kNone ? std::vector<uint32_t>{} : std::vector<uint32_t>{last_cpu_};
@@ -344,7 +360,9 @@ class Recorder {
       const auto op = operations_.find(done.op);
       if (op != operations_.end()) {
         const graph::Communicator& c = communicator(op->second.slot);
-        count.communicator = c.description.empty() ? c.name : c.description;
+        const bool named = !c.description.empty() && c.description != "undefined";  // torch's word
+        count.communicator =
+            named ? c.description : "group of " + std::to_string(c.ranks.size()) + " ranks";
         count.operation = graph::to_string(static_cast<Kind>(op->second.kind));
       } else {
         count.communicator = "store";
@@ -388,6 +406,7 @@ class Recorder {
   uint32_t iteration_ = 0;
   uint32_t last_cpu_ = kNone;
   int64_t last_mono_ = 0;
+  std::unordered_map<uint32_t, int64_t> thread_cpu_;  ///< CPU clock where the program went on
   int64_t program_time_ = 0;  ///< from here on time belongs to the program again
   std::unordered_map<uint32_t, uint32_t> slots_;  ///< wire group id -> slot
   std::unordered_map<std::string, uint32_t> lanes_;

@@ -28,7 +28,7 @@ namespace prism::schedule {
 
 /// Values that no peer has sent, by communicator and operation.
 struct MadeUpCount {
-  std::string communicator;  ///< description, else name; "store" for keys of the store
+  std::string communicator;  ///< description, else "group of 8 ranks"; "store": keys of the store
   std::string operation;     ///< "broadcast", ...
   std::string source;        ///< "echo", "fill", "empty key"
   uint64_t operations = 0;
@@ -42,7 +42,9 @@ struct RecordedRank {
   std::vector<uint64_t> iteration_shape;  ///< per iteration of the program: equal when the
                                           ///< communications (kind, group, sizes, order) are equal
   std::vector<MadeUpCount> made_up;
-  DurationNs agent_cost_ns = 0;  ///< time that interception took, not part of the program
+  DurationNs compute_ns = 0;      ///< of the training iterations, by the clock on the wall
+  DurationNs compute_cpu_ns = 0;  ///< of these, what the threads really ran
+  DurationNs agent_cost_ns = 0;   ///< time that interception took, not part of the program
   uint64_t communications = 0;
 };
 

@@ -1,35 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `prism run` says when the job, the machine or the user is wrong; and that nothing is left."""
 
-import os
-import random
-import signal
 import time
 import unittest
 
-from support import JOBS, RunCase
-
-TRAIN = """
-import os, sys, time, torch, torch.distributed as dist
-dist.init_process_group("gloo")
-model = torch.nn.Linear(64, 64)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-rank = dist.get_rank()
-for step in range(int(os.environ.get("STEPS", "4"))):
-    loss = model(torch.ones(8, 64)).square().mean()
-    loss.backward()
-    for p in model.parameters():
-        dist.all_reduce(p.grad)
-    {body}
-    optimizer.step()
-    optimizer.zero_grad()
-{after}
-dist.destroy_process_group()
-"""
-
-
-def train(body="pass", after=""):
-    return TRAIN.format(body=body, after=after)
+from support import JOBS, RunCase, train
 
 
 class Failures(RunCase):
@@ -145,54 +120,7 @@ class Failures(RunCase):
         self.assert_ok(self.run_job(script))
 
     def test_data_loader_workers(self):
-        self.assert_ok(self.run_job(JOBS / "data_loader.py"))
-
-
-class Interruptions(RunCase):
-    """Ctrl-C and kill -9 at any moment: no process and no lock is left, and what was done stays."""
-
-    SCRIPT = train("time.sleep(0.05)")
-
-    def interrupt(self, signal_number, seconds):
-        process = self.start("run", self.experiment(self.SCRIPT, parallel="check_replicas = 2"))
-        try:
-            process.wait(timeout=seconds)
-        except Exception:
-            pass
-        process.send_signal(signal_number)
-        out, err = process.communicate(timeout=30)
-        self.assert_nothing_left()
-        return process.returncode, (out + err).decode()
-
-    def test_ctrl_c(self):
-        code, output = self.interrupt(signal.SIGINT, 3.0)
-        self.assertEqual(code, 130, output)
-        self.assertIn("interrupted", output)
-        self.assert_ok(self.prism("run", self.folder / "experiment.toml"))
-
-    def test_ctrl_c_keeps_finished_ranks(self):
-        file = self.experiment(self.SCRIPT, parallel="check_replicas = 2",
-                               collect="slots = 1")
-        process = self.start("run", file)
-        first = self.folder / "run" / "ranks" / "00000" / "inputs"
-        while not first.exists():
-            self.assertIsNone(process.poll(), "ended before it could be interrupted")
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-        self.assertEqual(process.returncode, 130)
-        before = first.stat().st_mtime_ns
-        self.assert_ok(self.prism("run", file))
-        self.assertEqual(first.stat().st_mtime_ns, before)
-
-    def test_kill_at_random_moments(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        moments = random.Random(seed)
-        for _ in range(10):
-            code, output = self.interrupt(signal.SIGKILL, moments.uniform(0.0, 6.0))
-            self.assertIn(code, (0, -signal.SIGKILL), output)
-        self.assert_ok(self.prism("run", self.folder / "experiment.toml"))
+        self.assert_ok(self.run_job(JOBS / "data_loader_workers.py"))
 
 
 if __name__ == "__main__":

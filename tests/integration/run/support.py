@@ -41,6 +41,29 @@ warmup_iterations = 1
 {more}
 """
 
+# A small job that trains. `body` runs in every step before the optimizer's, `after` after the last.
+TRAIN = """
+import os, sys, time, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+rank = dist.get_rank()
+for step in range(int(os.environ.get("STEPS", "4"))):
+    loss = model(torch.ones(8, 64)).square().mean()
+    loss.backward()
+    for p in model.parameters():
+        dist.all_reduce(p.grad)
+    {body}
+    optimizer.step()
+    optimizer.zero_grad()
+{after}
+dist.destroy_process_group()
+"""
+
+
+def train(body="pass", after=""):
+    return TRAIN.format(body=body, after=after)
+
 
 def processes_with(marker):
     """Process ids whose environment or command line holds `marker`, this process excepted."""

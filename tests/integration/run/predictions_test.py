@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `prism run` predicts, and that it says how it came to it."""
+
+import json
+import unittest
+
+from support import JOBS, RunCase, train
+
+SLEEPER = train("time.sleep(0.02)")
+
+
+class Predictions(RunCase):
+    def median(self):
+        return self.metrics()["predicted"]["iteration_time_ns"]["median"]
+
+    def test_metrics_and_tables(self):
+        result = self.prism("run", self.experiment(SLEEPER, world_size=64))
+        self.assert_ok(result)
+        for text in ("predicted iteration time, 64 ranks", "critical path", "made up", "default_pg"):
+            self.assertIn(text, result.stdout)
+        metrics = self.metrics()
+        self.assertEqual(metrics["schema"], 1)
+        self.assertEqual(metrics["world_size"], 64)
+        times = metrics["predicted"]["iteration_time_ns"]
+        self.assertLessEqual(times["low"], times["median"])
+        self.assertLessEqual(times["median"], times["high"])
+        self.assertGreaterEqual(times["median"], 20_000_000)
+        [one] = metrics["classes"]
+        self.assertEqual((one["representative"], one["members"]), (0, 64))
+        self.assertEqual(len(one["checked"]), 1)
+        [made_up] = metrics["made_up"]
+        # Two executed ranks, four steps, gradients of a weight and a bias.
+        self.assertEqual(made_up["operations"], 2 * 4 * 2)
+        self.assertEqual(made_up["bytes"], 2 * 4 * (64 * 64 + 64) * 4)
+        self.assertEqual((made_up["operation"], made_up["source"]), ("all_reduce", "echo"))
+
+    def test_what_is_recorded_is_used_again(self):
+        file = self.experiment(SLEEPER)
+        self.assert_ok(self.prism("run", file))
+        self.assertEqual(self.metrics()["executed"], {"now": 2, "reused": 0})
+        first = self.metrics()
+        self.assert_ok(self.prism("run", file))
+        self.assertEqual(self.metrics()["executed"], {"now": 0, "reused": 2})
+        self.assertEqual(self.metrics()["predicted"], first["predicted"])
+        self.assert_ok(self.prism("run", file, "--fresh"))
+        self.assertEqual(self.metrics()["executed"], {"now": 2, "reused": 0})
+
+    def test_a_change_of_an_imported_file_makes_recordings_stale(self):
+        (self.folder / "helper.py").write_text("PAUSE = 0.01\n")
+        file = self.experiment("import helper\n" + train("time.sleep(helper.PAUSE)"))
+        self.assert_ok(self.prism("run", file))
+        (self.folder / "helper.py").write_text("PAUSE = 0.02\n")
+        self.assert_ok(self.prism("run", file))
+        self.assertEqual(self.metrics()["executed"], {"now": 2, "reused": 0})
+
+    def test_links_change_the_prediction_of_one_recording(self):
+        """All-reduce on a ring of 4: 2 * 3 steps; the difference is known to the nanosecond."""
+        file = self.experiment(SLEEPER, world_size=4)
+        self.assert_ok(self.prism("run", file))
+        before = self.median()
+        file.write_text(file.read_text().replace("20 us", "40 us"))
+        self.assert_ok(self.prism("run", file))
+        self.assertEqual(self.median() - before, 2 * 6 * 20_000)
+        file.write_text(file.read_text() + "[predict]\ncompute_scale = 2.0\n")
+        communication = self.metrics()["classes"][0]["communication_ns"]
+        slow = self.median()
+        self.assert_ok(self.prism("run", file))
+        # Every compute node is rounded to a nanosecond by itself.
+        self.assertAlmostEqual(self.median() - communication, 2 * (slow - communication), delta=100)
+
+    def test_iterations_that_differ_are_left_out_and_said(self):
+        result = self.prism("run", self.experiment(JOBS / "accumulation.py"))
+        self.assert_ok(result)
+        self.assertIn("of 8 iterations", result.stdout)
+        self.assertIn("left out", result.stdout)
+
+    def test_without_an_optimizer_the_program_is_one_iteration(self):
+        result = self.prism("run", self.experiment(JOBS / "no_optimizer.py"))
+        self.assert_ok(result)
+        self.assertIn("no optimizer step was seen", result.stdout)
+
+    def test_classes(self):
+        job = self.experiment(JOBS / "uneven_members.py", classes='"rank % 2"')
+        self.assert_fails(self.prism("run", job), 1, "do not fit together", "rank 0", "rank 1",
+                          "all_reduce")
+
+    def test_sharding_that_leaves_a_rank_with_nothing(self):
+        job = self.experiment(JOBS / "fsdp2_uneven.py", world_size=1024,
+                              parallel="check_replicas = 4")
+        self.assert_fails(self.prism("run", job), 1, "behave differently", "rank 0")
+
+    def test_verify(self):
+        file = self.experiment(train(), args=["--unused"], more='[verify.2]\nargs = []\n')
+        result = self.prism("run", file, "--verify", "2")
+        self.assert_ok(result)
+        self.assertIn("measured", result.stdout)
+        self.assertIn("link of this machine", result.stdout)
+        verify = self.metrics()["verify"]
+        self.assertEqual(verify["world_size"], 2)
+        for side in ("predicted", "measured"):
+            self.assertGreater(verify[side]["median"], 0)
+
+    def test_verify_says_that_arguments_are_unchanged(self):
+        result = self.prism("run", self.experiment(train()), "--verify", "2")
+        self.assert_ok(result)
+        self.assertIn("arguments unchanged", result.stdout)
+
+    def test_timeline(self):
+        self.assert_ok(self.prism("run", self.experiment(SLEEPER, world_size=8)))
+        timeline = json.loads((self.folder / "run" / "timeline.json").read_text())
+        events = timeline["traceEvents"]
+        self.assertEqual({e["pid"] for e in events}, set(range(8)))
+        spans = [e for e in events if e["ph"] == "X"]
+        self.assertTrue(all(e["dur"] >= 0 for e in spans))
+        names = {e["name"] for e in spans}
+        self.assertIn("compute", names)
+        self.assertIn("all_reduce transfer", names)
+        on_cpu = [e for e in spans if e["pid"] == 0 and e["tid"] == 0]
+        ends = [round((e["ts"] + e["dur"]) * 1000) for e in on_cpu]
+        starts = [round(e["ts"] * 1000) for e in on_cpu]
+        self.assertTrue(all(end <= start for end, start in zip(ends, starts[1:])))
+        median = self.median()
+        self.assertLessEqual(max(ends), 3 * median)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
