@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <dlfcn.h>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -64,6 +65,24 @@ std::string list_minors(const std::map<std::string, fs::path>& found) {
   return list.empty() ? "no version of torch" : list;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+extern "C" void __asan_init();
+
+/// An agent with AddressSanitizer needs its runtime in Python before anything else is.
+void preload_sanitizer(Environment& env) {
+  std::string libraries;
+  const void* const found[] = {reinterpret_cast<void*>(&__asan_init),
+                               reinterpret_cast<void*>(&std::set_terminate)};
+  for (const void* symbol : found) {
+    Dl_info info{};
+    ::dladdr(symbol, &info);
+    libraries += std::string(libraries.empty() ? "" : ":") + info.dli_fname;
+  }
+  env.set_default("LD_PRELOAD", libraries);
+  env.set_default("ASAN_OPTIONS", "detect_leaks=0");  // Python and torch leave much behind
+}
+#endif
+
 class TorchRuntime {
  public:
   static constexpr auto kOptions =
@@ -85,6 +104,9 @@ class TorchRuntime {
     const Found& found = find(env);
     set_elastic(spec, env);
     set_interception(spec, found, env);
+#ifdef __SANITIZE_ADDRESS__
+    preload_sanitizer(env);
+#endif
     sdk::Command command;
     command.argv = {found.python.program, spec.script};
     command.argv.insert(command.argv.end(), spec.args.begin(), spec.args.end());
@@ -128,7 +150,9 @@ class TorchRuntime {
             env.entries()};
   }
 
-  int stack_signal() { return SIGRTMIN + 7; }
+  int stack_signal() {
+    return SIGRTMIN + 7;
+  }
 
  private:
   struct Found {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/torch/agent/backend.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <utility>

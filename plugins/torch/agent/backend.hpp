@@ -41,6 +41,9 @@ class LoneBackend : public c10d::Backend {
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
 
+  void waitForPendingWorks() override {}
+  void enableCollectivesTiming() override {}
+
   // Gloo refuses to coalesce messages, and programs ask first: what they then do differs.
   bool supportsCoalescing() const override { return name_ == "nccl"; }
   void startCoalescing() override;

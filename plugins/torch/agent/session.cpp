@@ -63,6 +63,9 @@ void Session::begin(int fd, uint32_t rank, uint32_t world_size, std::string fram
 }
 
 uint32_t Session::group(wire::Group group) {
+  if (!speaking()) {
+    return 0;
+  }
   const std::lock_guard lock(mutex_);
   group.id = groups_++;
   send(std::move(group));
@@ -77,18 +80,17 @@ void Session::ask(wire::Wait wait) {
 }
 
 void Session::tell(wire::Done done) {
-  const std::lock_guard lock(mutex_);
-  send(std::move(done));
+  lock_and_send(std::move(done));
 }
-
 void Session::tell(wire::Mark mark) {
-  const std::lock_guard lock(mutex_);
-  send(std::move(mark));
+  lock_and_send(std::move(mark));
 }
 
 void Session::prepare_bye(wire::Bye bye) {
-  const std::lock_guard lock(mutex_);
-  bye_ = std::move(bye);
+  if (speaking()) {
+    const std::lock_guard lock(mutex_);
+    bye_ = std::move(bye);
+  }
 }
 
 void Session::at_exit(int exit_code, void* session) {
@@ -117,10 +119,14 @@ void Session::in_forked_child() {
   }
 }
 
-void Session::send(wire::Message message) {
-  if (!speaking()) {
-    return;
+void Session::lock_and_send(wire::Message message) {
+  if (speaking()) {
+    const std::lock_guard lock(mutex_);
+    send(std::move(message));
   }
+}
+
+void Session::send(wire::Message message) {
   buffer_.clear();
   if (!wire::encode({++sent_, std::move(message)}, buffer_)) {
     end(kBug, "a message is larger than " + std::to_string(wire::kMaxBody >> 20) + " MiB");
@@ -145,10 +151,10 @@ wire::Frame Session::receive_frame() {
 }
 
 void Session::send_and_await_verdict(wire::Message message) {
-  const std::lock_guard lock(mutex_);
   if (!speaking()) {
     return;
   }
+  const std::lock_guard lock(mutex_);
   send(std::move(message));
   while (true) {
     const wire::Frame frame = receive_frame();

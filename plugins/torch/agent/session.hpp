@@ -52,8 +52,12 @@ class Session {
   static void at_exit(int exit_code, void* session);
   static void in_forked_child();
 
-  void send(wire::Message message);
+  // A forked child may inherit the mutex locked: these look whether they may speak before they
+  // lock.
+  void lock_and_send(wire::Message message);
   void send_and_await_verdict(wire::Message message);
+
+  void send(wire::Message message);
   wire::Frame receive_frame();
 
   std::atomic<bool> speaking_{false};

@@ -228,14 +228,7 @@ void converse(int socket, pid_t pid, const RankSetup& setup, RankRun& run) {
 }
 
 std::vector<std::string> base_env() {
-  std::vector<std::string> env{"PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8"};
-  // The sanitizers must be there before Python is.
-  for (const char* name : {"LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
-    if (const char* value = std::getenv(name)) {
-      env.push_back(std::string(name) + "=" + value);
-    }
-  }
-  return env;
+  return {"PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8"};
 }
 
 }  // namespace

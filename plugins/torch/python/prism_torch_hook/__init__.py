@@ -17,7 +17,7 @@ def _socket_of_this_process():
     """The number of the socket to the coordinator, or None where this process has none."""
     number = os.environ.pop("PRISM_AGENT_FD", None)
     script = os.environ.get("PRISM_AGENT_SCRIPT")
-    if number is None or sys.orig_argv[1:2] != [script]:
+    if number is None or script not in sys.orig_argv:
         return None  # a child of the rank, started before it imported torch
     try:
         fd = int(number)

@@ -120,7 +120,7 @@ def _complete_backend_class():
     """What callers find on the concrete classes and not on their base."""
     base = torch._C._distributed_c10d.Backend
     if not hasattr(base, "options"):
-        base.options = property(lambda self: _backends[id(self)][1])
+        base.options = property(lambda self: _backends.get(id(self), (self, None))[1])
     for name in ("register_mem_pool", "deregister_mem_pool", "perform_nocolor_split", "_shutdown"):
         if not hasattr(base, name):
             setattr(base, name, lambda self, *args, **kwargs: None)

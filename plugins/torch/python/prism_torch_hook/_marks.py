@@ -4,6 +4,8 @@
 import warnings
 
 import torch
+import weakref
+
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
@@ -16,16 +18,26 @@ _report = None  # takes the kind and the name of a mark
 _watch = None  # the hook on all modules, only there until the first of them runs
 
 
-def _mark(kind, thing):
-    _report(kind, type(thing).__name__)
+def _elements(optimizer):
+    """How many numbers this rank's share of the parameters has: an uneven shard is another job."""
+    count = 0
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            count += getattr(parameter, "_local_tensor", parameter).numel()
+    return count
+
+
+_names = weakref.WeakKeyDictionary()  # optimizer -> name; counted once, at its first step
 
 
 def _before_step(optimizer, args, kwargs):
-    _mark(_OPTIMIZER_BEGIN, optimizer)
+    if optimizer not in _names:
+        _names[optimizer] = f"{type(optimizer).__name__} of {_elements(optimizer)} elements"
+    _report(_OPTIMIZER_BEGIN, _names[optimizer])
 
 
 def _after_step(optimizer, args, kwargs):
-    _mark(_OPTIMIZER_END, optimizer)
+    _report(_OPTIMIZER_END, type(optimizer).__name__)
     _watch_for_forward()
 
 
@@ -37,7 +49,7 @@ def _first_forward(module, args):
     if _watch is not None:
         _watch.remove()
         _watch = None
-        _mark(_FORWARD, module)
+        _report(_FORWARD, type(module).__name__)
 
 
 def _watch_for_forward():
