@@ -161,9 +161,15 @@ class CommandSink {
   bool complete() const { return complete_; }
 
  private:
+  /// Byte by byte: an environment may hold what is no UTF-8, and it must arrive as it was.
   static void add(std::vector<std::string>& list, bool& complete, prism_str_t text) noexcept {
     try {
-      list.push_back(host::clean_text(text));
+      if (text.len > host::kMaxText || (text.ptr == nullptr && text.len > 0) ||
+          list.size() >= kMaxStrings) {
+        complete = false;
+      } else {
+        list.emplace_back(text.len == 0 ? "" : text.ptr, static_cast<size_t>(text.len));
+      }
     } catch (...) {
       complete = false;
     }
@@ -176,6 +182,8 @@ class CommandSink {
     auto* sink = static_cast<CommandSink*>(ctx);
     add(sink->command_.env, sink->complete_, text);
   }
+
+  static constexpr size_t kMaxStrings = size_t{1} << 20;
 
   schedule::Command command_;
   bool complete_ = true;

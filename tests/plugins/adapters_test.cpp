@@ -170,6 +170,24 @@ TEST_F(Adapters, RuntimeRoundTrip) {
   EXPECT_EQ(bad.status().exit_code(), 1);
 }
 
+TEST_F(Adapters, CommandsForTheRealRunAndTheLink) {
+  auto runtime = open_runtime(registry_, "good", {});
+  ASSERT_TRUE(runtime.ok()) << runtime.status().to_string();
+  schedule::ReferenceSpec spec;
+  spec.world_size = 2;
+  spec.cores = {0, 1};
+  spec.marks_folder = "/marks";
+  spec.env = {"BYTES=\xff\x01"};  // no UTF-8, as environments may be
+  const auto reference = (*runtime)->reference_command(spec);
+  ASSERT_TRUE(reference.ok()) << reference.status().to_string();
+  EXPECT_THAT(reference->argv, ElementsAre("torchrun", "2", "/marks"));
+  EXPECT_THAT(reference->env, ElementsAre("BYTES=\xff\x01"));
+  const auto link = (*runtime)->measure_link_command(3, 4, {"A=b"});
+  ASSERT_TRUE(link.ok()) << link.status().to_string();
+  EXPECT_THAT(link->argv, ElementsAre("measure", "3", "4"));
+  EXPECT_THAT(link->env, ElementsAre("A=b"));
+}
+
 TEST_F(Adapters, ProbeOfWhatIsMissingIsExitCode4) {
   auto runtime = open_runtime(registry_, "good", {});
   ASSERT_TRUE(runtime.ok());

@@ -2,8 +2,11 @@
 // What the host refuses in a plugin's tables.
 #include "prism/host/bind.hpp"
 
+#include <cstddef>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -75,6 +78,13 @@ TEST(Bind, DraftTablesMustBeComplete) {
   prism_runtime_t runtime{};
   runtime.struct_size = sizeof runtime;
   EXPECT_EQ(check_runtime(&runtime), "its prism.runtime/1 lacks the function open");
+  // Filled from the front, as a plugin of an earlier draft would be: something is always missing.
+  const void* some_function = &runtime;
+  for (size_t at = offsetof(prism_runtime_t, open); at < sizeof runtime; at += sizeof(void*)) {
+    EXPECT_THAT(check_runtime(&runtime), HasSubstr("lacks the function"));
+    std::memcpy(reinterpret_cast<char*>(&runtime) + at, &some_function, sizeof(void*));
+  }
+  EXPECT_EQ(check_runtime(&runtime), "");
   EXPECT_EQ(check_interface("com.example.x/1", nullptr), "it has no com.example.x/1");
   EXPECT_EQ(check_interface("com.example.x/1", &runtime), "");
 }

@@ -161,6 +161,8 @@ inline std::string check_runtime(const void* table) {
   PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, open)
   PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, probe)
   PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, command)
+  PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, reference_command)
+  PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, measure_link_command)
   PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, stack_signal)
   PRISM_HOST_NEED_(runtime, PRISM_RUNTIME_1, close)
   return {};
