@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for every file of the repository, whatever its language.
 
-* Source files carry the SPDX line first (after a #! line).
+* Source files carry the SPDX line first (after a #! line). Golden files are data, not sources.
 * No file names a package host or a path of somebody's machine.
 * No conflict markers, no blanks at the end of a source line, no file over 1 MB.
 
@@ -41,6 +41,7 @@ def findings(path):
         return  # binary
     lines = data.decode("utf-8", errors="replace").splitlines()
     source = path.suffix in SOURCE_SUFFIXES or path.name in SOURCE_NAMES
+    source = source and (ROOT / "tests/golden") not in path.parents
     if source:
         first = lines[1:2] if lines and lines[0].startswith("#!") else lines[0:1]
         if not first or SPDX not in first[0]:

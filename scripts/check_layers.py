@@ -40,7 +40,9 @@ FRAMEWORK = re.compile(
 BEHIND_ONE_CPP = {"spdlog/": "core/base", "toml++/": "core/config", "boost/dll": "core/plugin"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 CXX_WARNINGS = ["-Wnon-virtual-dtor", "-Wold-style-cast"]
-SYSTEM_DEFINES = ["-DBOOST_DLL_USE_STD_FS", "-DSPDLOG_FMT_EXTERNAL", "-DXXH_INLINE_ALL"]
+# As the build has them: options of third-party headers, and what prism_add_plugin defines.
+DEFINES = ["-DBOOST_DLL_USE_STD_FS", "-DSPDLOG_FMT_EXTERNAL", "-DXXH_INLINE_ALL",
+           '-DPRISM_PLUGIN_ID="id"', '-DPRISM_PLUGIN_VERSION="0.1.0"']
 
 
 def sources():
@@ -134,7 +136,7 @@ def compile_alone(path, language, extra):
         compiler = ["g++", "-x", "c++", "-std=c++20", *CXX_WARNINGS]
     name = str(path).removeprefix("sdk/include/")
     command = [*compiler, *WARNINGS, "-fsyntax-only", "-I.", "-Isdk/include", f"-I{path.parent}",
-               *SYSTEM_DEFINES, *extra, "-"]
+               *DEFINES, *extra, "-"]
     source = f'#include "{name}"\n#include "{name}"\ntypedef int not_empty;\n'
     done = subprocess.run(command, cwd=ROOT, input=source, text=True, capture_output=True)
     if done.returncode == 0:

@@ -23,9 +23,9 @@ typedef struct prism_option {
   int32_t type;     /**< PRISM_OPTION_ */
   uint8_t required; /**< 1: there is no default */
   uint8_t pad[3];
-  prism_str_t default_text; /**< as written in TOML, e.g. "5" or "\"cpu\""; empty: unset */
-  int64_t min;              /**< INT64_MIN: no bound */
-  int64_t max;              /**< INT64_MAX: no bound */
+  prism_str_t default_text;   /**< as written in TOML, e.g. "5" or "\"cpu\""; empty: unset */
+  int64_t min;                /**< INT64_MIN: no bound */
+  int64_t max;                /**< INT64_MAX: no bound */
   const prism_str_t* choices; /**< STRING: allowed values, or NULL */
   uint64_t choice_count;
   prism_str_t doc; /**< one sentence */

@@ -29,7 +29,7 @@ typedef struct prism_plugin {
   /** Optional: NULL means nothing to do. */
   void (*deinit)(void) PRISM_NOEXCEPT;
   /** The interface table of that id ("prism.router/1"), or NULL when unknown. */
-  const void* (*get_interface)(prism_str_t id) PRISM_NOEXCEPT;
+  const void* (*get_interface)(prism_str_t id)PRISM_NOEXCEPT;
 } prism_plugin_t;
 
 #define PRISM_PLUGIN_ENTRY "prism_plugin_v1"

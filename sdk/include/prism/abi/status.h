@@ -3,7 +3,7 @@
 
 #include "prism/abi/base.h"
 
-/** Result of a fallible call: one of the PRISM_STATUS_ numbers (the canonical codes of gRPC/absl). */
+/** Result of a fallible call: one of the PRISM_STATUS_ numbers, the canonical codes of gRPC. */
 typedef int32_t prism_status_t;
 
 #define PRISM_STATUS_OK 0

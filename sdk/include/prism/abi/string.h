@@ -12,7 +12,7 @@ typedef struct prism_str {
   uint64_t len;
 } prism_str_t;
 
-/** Receives text of unknown size, in one or more pieces. Thread: that of the call it is given to. */
+/** Receives text of unknown size, in one or more pieces. Thread: that of the call it is given. */
 typedef struct prism_text_sink {
   uint32_t struct_size;
   uint32_t reserved;

@@ -56,12 +56,12 @@ typedef struct prism_launcher {
   /** Starts the guard. `values` has one entry per row of `options`.
    *  Errors: FAILED_PRECONDITION when this machine cannot do it (exit code 4). */
   prism_status_t (*open)(const prism_option_value_t* values, uint64_t value_count,
-                         prism_launcher_session_t** session,
-                         const prism_error_sink_t* err) PRISM_NOEXCEPT;
+                         prism_launcher_session_t** session, const prism_error_sink_t* err)
+      PRISM_NOEXCEPT;
   /** One line on how processes are kept together, e.g. "PID and mount namespace". */
   void (*describe)(prism_launcher_session_t* session, const prism_text_sink_t* out) PRISM_NOEXCEPT;
   /** Starts a process; returns once exec succeeded. `process`: a number of this session.
-   *  Errors: NOT_FOUND (program), PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE (guard gone). */
+   *  Errors: NOT_FOUND (program), PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE (no guard). */
   prism_status_t (*spawn)(prism_launcher_session_t* session, const prism_launch_spec_t* spec,
                           uint64_t* process, const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** Sends a signal to a process. Errors: NOT_FOUND when it has ended. */
