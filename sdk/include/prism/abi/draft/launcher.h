@@ -56,8 +56,8 @@ typedef struct prism_launcher {
   /** Starts the guard. `values` has one entry per row of `options`.
    *  Errors: FAILED_PRECONDITION when this machine cannot do it (exit code 4). */
   prism_status_t (*open)(const prism_option_value_t* values, uint64_t value_count,
-                         prism_launcher_session_t** session, const prism_error_sink_t* err)
-      PRISM_NOEXCEPT;
+                         prism_launcher_session_t** session,
+                         const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** One line on how processes are kept together, e.g. "PID and mount namespace". */
   void (*describe)(prism_launcher_session_t* session, const prism_text_sink_t* out) PRISM_NOEXCEPT;
   /** Starts a process; returns once exec succeeded. `process`: a number of this session.

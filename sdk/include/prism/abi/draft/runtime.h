@@ -65,8 +65,8 @@ typedef struct prism_runtime {
   uint32_t reserved;
   prism_option_table_t options;
   prism_status_t (*open)(const prism_option_value_t* values, uint64_t value_count,
-                         prism_runtime_session_t** session, const prism_error_sink_t* err)
-      PRISM_NOEXCEPT;
+                         prism_runtime_session_t** session,
+                         const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** Checks, under the environment `env`, what the ranks will need. Writes lines "key=value" that
    *  name the versions in use (they are part of what makes results stale).
    *  Errors: FAILED_PRECONDITION with what is missing and what to do (exit code 4). */
@@ -75,8 +75,8 @@ typedef struct prism_runtime {
                           const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** Command line and environment that start this rank under interception. */
   prism_status_t (*command)(prism_runtime_session_t* session, const prism_rank_spec_t* spec,
-                            const prism_command_sink_t* out, const prism_error_sink_t* err)
-      PRISM_NOEXCEPT;
+                            const prism_command_sink_t* out,
+                            const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** Command line and environment that run the whole program with its own communication, nothing
    *  intercepted but the marks. */
   prism_status_t (*reference_command)(prism_runtime_session_t* session,
