@@ -129,7 +129,7 @@ std::string Diagnostics::json() const {
     }
     out += "]}";
   }
-  return out + "]}\n";
+  return out + "]}";
 }
 
 Status Diagnostics::status() const {

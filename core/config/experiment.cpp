@@ -302,12 +302,12 @@ class Loader {
         if (known || found->escaped) {
           continue;
         }
-        std::string name = printable(found->name);
+        std::string written = "{" + printable(found->name) + "}";
+        std::string hint = suggestion(found->name, kPlaceholders);
+        hint.append(" (write {").append(written).append("} for the text ");
+        hint.append(written).append(")");
         error(ErrorCode::Placeholder, diagnostics_.inside(item, found->begin, found->end),
-              "unknown placeholder '{" + name + "}'",
-              suggestion(found->name, kPlaceholders) + " (write {{" + name + "}} for the text {" +
-                  name + "})",
-              {}, item.origin);
+              "unknown placeholder '" + written + "'", std::move(hint), {}, item.origin);
       }
     }
   }
@@ -612,27 +612,27 @@ class Loader {
 };
 
 /// Puts a value of the command line into the tree, in place of what is there.
-void apply_override(const Override& override_, Value& root, Diagnostics& diagnostics) {
+void apply_override(const Override& given, Value& root, Diagnostics& diagnostics) {
   auto refuse = [&](std::string message) {
     diagnostics.add({ErrorCode::Override, {}, std::move(message), {}, {}, Origin::CommandLine});
   };
-  std::string shown = "'" + printable(override_.key) + "'";
-  if (find_invalid_utf8(override_.key) != std::string::npos ||
-      find_invalid_utf8(override_.value) != std::string::npos) {
+  std::string shown = "'" + printable(given.key) + "'";
+  if (find_invalid_utf8(given.key) != std::string::npos ||
+      find_invalid_utf8(given.value) != std::string::npos) {
     refuse("the value of " + shown + " is not valid UTF-8");
     return;
   }
   Value value;
-  if (auto parsed = parse_toml_value(override_.value, Origin::CommandLine)) {
+  if (auto parsed = parse_toml_value(given.value, Origin::CommandLine)) {
     value = std::move(*parsed);
   } else {
-    value.data = override_.value;
+    value.data = given.value;
     value.origin = Origin::CommandLine;
   }
   Value* at = &root;
   for (size_t begin = 0;;) {
-    size_t end = override_.key.find('.', begin);
-    std::string part = override_.key.substr(begin, end == std::string::npos ? end : end - begin);
+    size_t end = given.key.find('.', begin);
+    std::string part = given.key.substr(begin, end == std::string::npos ? end : end - begin);
     auto* table = std::get_if<Table>(&at->data);
     if (part.empty() || table == nullptr || (begin == 0 && end == std::string::npos)) {
       refuse(shown + " is not the name of an option, such as collect.slots");
@@ -669,8 +669,8 @@ LoadResult load_experiment(const std::string& path, const std::vector<Override>&
   }
   Diagnostics diagnostics(source);
   auto document = std::make_shared<Document>(Document{source, std::get<Value>(std::move(parsed))});
-  for (const Override& override_ : overrides) {
-    apply_override(override_, document->root, diagnostics);
+  for (const Override& given : overrides) {
+    apply_override(given, document->root, diagnostics);
   }
   Experiment experiment = Loader(path, document, diagnostics).load();
   if (!diagnostics.empty()) {

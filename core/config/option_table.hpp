@@ -79,9 +79,9 @@ struct OptionValue {
  private:
   template <typename T>
   const T& get_or_empty() const {
-    static const T empty{};
+    static const T kEmpty{};
     const T* found = std::get_if<T>(&data);
-    return found != nullptr ? *found : empty;
+    return found != nullptr ? *found : kEmpty;
   }
 };
 

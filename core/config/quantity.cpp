@@ -14,7 +14,7 @@
 namespace prism::config {
 namespace {
 
-__extension__ using uint128 = unsigned __int128;
+__extension__ using UInt128 = unsigned __int128;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
@@ -185,26 +185,26 @@ std::variant<int64_t, QuantityProblem> parse_quantity(Quantity quantity, std::st
   if (decimals > 18) {
     return problem(ErrorCode::Range, quoted(text) + " has too many decimals", 0, number_end);
   }
-  uint128 value = 0;
+  UInt128 value = 0;
   for (char c : digits) {
-    value = value * 10 + static_cast<uint128>(c - '0');
-    if (value > (uint128{1} << 100)) {
+    value = value * 10 + static_cast<UInt128>(c - '0');
+    if (value > (UInt128{1} << 100)) {
       return too_large();
     }
   }
-  uint128 divisor = static_cast<uint128>(unit->per);
+  UInt128 divisor = static_cast<UInt128>(unit->per);
   for (size_t k = 0; k < decimals; ++k) {
     divisor *= 10;
   }
-  uint128 scaled = 0;
-  if (__builtin_mul_overflow(value, static_cast<uint128>(unit->times), &scaled)) {
+  UInt128 scaled = 0;
+  if (__builtin_mul_overflow(value, static_cast<UInt128>(unit->times), &scaled)) {
     return too_large();
   }
   if (scaled % divisor != 0) {
     return problem(ErrorCode::Range,
                    quoted(text) + " is not a whole number of " + std::string(base), 0, text.size());
   }
-  if (scaled / divisor > static_cast<uint128>(kMax)) {
+  if (scaled / divisor > static_cast<UInt128>(kMax)) {
     return too_large();
   }
   return static_cast<int64_t>(scaled / divisor);

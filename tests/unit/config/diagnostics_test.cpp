@@ -72,7 +72,7 @@ TEST(Diagnostics, StatusIsAConfigurationError) {
 
 TEST(Diagnostics, Json) {
   Diagnostics diagnostics(std::make_shared<const Source>("dir/a\"\xff.toml", "a = 1\n"));
-  EXPECT_EQ(diagnostics.json(), "{\"total\": 0, \"diagnostics\": []}\n");
+  EXPECT_EQ(diagnostics.json(), "{\"total\": 0, \"diagnostics\": []}");
   Diagnostic d = at(1, 5, 6, "line\nbreak");
   d.notes.push_back({{}, "note", Origin::CommandLine});
   diagnostics.add(d);
@@ -87,8 +87,7 @@ TEST(Diagnostics, Json) {
             R"("code": "E-CFG-MISSING-TABLE", "message": "m", "hint": "h", "notes": []}, )"
             R"({"file": "dir/a\"?.toml", "line": 1, "column": 5, "end": {"line": 1, "column": 6}, )"
             R"("code": "E-CFG-RANGE", "message": "line\u000abreak", "hint": null, "notes": [)"
-            R"({"file": null, "line": null, "column": null, "end": null, "message": "note"}]}]})"
-            "\n");
+            R"({"file": null, "line": null, "column": null, "end": null, "message": "note"}]}]})");
 }
 
 TEST(Diagnostics, LongLinesAreCroppedAroundTheCaret) {

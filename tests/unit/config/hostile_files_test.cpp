@@ -104,6 +104,18 @@ TEST_F(HostileFiles, WhereSomethingWasDefinedFirstIsFoundAmongLookAlikes) {
   EXPECT_EQ(first("a.b.c = 1\na.b = 2\n"), (Position{1, 1}));
 }
 
+TEST_F(HostileFiles, LettersOutsideOfQuotesAreErrorsAndInsideAreText) {
+  // toml++ tests them for being spaces, where it must not go by tables that leave letters out.
+  for (const char* letter : {"\xc3\xa9", "\xd0\x96", "\xe3\x81\x82", "\xef\xbc\xa1", "\xc2\xa0"}) {
+    for (std::string before : {"x = ", "x = 1", "x = tru", "[a]", "x", "x = [1, "}) {
+      EXPECT_EQ(check(before + letter + "\n").shown().at(0).code, ErrorCode::Syntax);
+    }
+    Diagnostics d = check(kHead + "args = [\"\"\"a\\\n  " + letter + "\"\"\"] # " + letter +
+                          "\n[parallel]\nworld_size = 1\n");
+    EXPECT_EQ(d.text(), "");
+  }
+}
+
 TEST_F(HostileFiles, BrokenFilesNeverCrash) {
   // Random damage to good and bad files; with a fixed seed, so that a failure comes again.
   std::vector<std::string> seeds;
