@@ -184,7 +184,7 @@ std::variant<RankExpression, RankExpressionProblem> RankExpression::compile(std:
 std::variant<int64_t, RankExpressionProblem> RankExpression::evaluate(Rank rank) const {
   std::vector<int64_t> stack;
   stack.reserve(steps_.size());
-  auto problem = [&](const Step& step, std::string what) {
+  auto problem = [&](const Step& step, const std::string& what) {
     return RankExpressionProblem{
         what + " for rank " + std::to_string(rank), {}, step.begin, step.end, true};
   };

@@ -174,7 +174,7 @@ std::variant<std::shared_ptr<const Source>, Diagnostics> read_source(const std::
   return source;
 }
 
-std::variant<Value, Diagnostics> parse_toml(std::shared_ptr<const Source> source) {
+std::variant<Value, Diagnostics> parse_toml(const std::shared_ptr<const Source>& source) {
   if (auto deep = find_too_deep(*source)) {
     return one(Diagnostics(source), ErrorCode::Depth,
                "nested deeper than " + std::to_string(kMaxDepth) + " levels", *deep);

@@ -25,7 +25,7 @@ std::variant<std::shared_ptr<const Source>, Diagnostics> read_source(const std::
 
 /// Parses; members come in the order of the file. Exactly one diagnostic when it is not TOML or is
 /// nested deeper than kMaxDepth.
-std::variant<Value, Diagnostics> parse_toml(std::shared_ptr<const Source> source);
+std::variant<Value, Diagnostics> parse_toml(const std::shared_ptr<const Source>& source);
 
 /// A single value such as `5` or `"cpu"`, without places; nothing when it is not exactly one.
 std::optional<Value> parse_toml_value(std::string_view text, Origin origin);
