@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs of list.toml: under torchrun, and alone as one rank of 16 under Prism.
 
-    run.py COPIES --work DIR [--python PYTHON] [--install] [--only NAME ...] [--prism PROGRAM [--prism-arg=ARG ...]]
+    run.py COPIES --work DIR [--python PYTHON] [--install] [--only NAME ...] [--prism PROGRAM]
 
 COPIES holds the repositories: a git directory without work tree at OWNER+NAME/repo, or plain files at OWNER/NAME.
 Where both exist the plain files win (some repositories are too large to copy whole). Without --prism only the torchrun
-runs are made. Exit code 0 if all torchrun runs passed and, with --prism, at least eight of ten ended well.
+runs are made. Exit code 0 if all torchrun runs passed and, with --prism, at least eight of ten came to the end of the
+program as that rank.
 """
 
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -94,10 +96,11 @@ def run(command: list[str], env: dict[str, str], cwd: Path, log: Path, timeout: 
     return {"command": command, "exit": code, "seconds": round(time.monotonic() - started, 1), "log": str(log)}
 
 
-def experiment(example: dict, script: Path, env: dict[str, str], site_packages: str) -> str:
-    """The experiment file; the job's interpreter is Prism's own, so the extra packages come by PYTHONPATH."""
-    path = os.pathsep.join(p for p in (env.get("PYTHONPATH"), site_packages) if p)
-    pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in (env | {"PYTHONPATH": path}).items())
+def experiment(example: dict, script: Path, env: dict[str, str], python: str) -> str:
+    pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in env.items())
+    # The first rank of a class is the one that is executed.
+    member = example["member"]
+    first_ranks = ",".join(map(str, [member, *(r for r in range(WORLD) if r != member)]))
     return f"""
 [experiment]
 name = "{example["name"]}"
@@ -108,10 +111,13 @@ args = {json.dumps(example.get("args", []))}
 env = {{ {pairs} }}
 [parallel]
 world_size = {WORLD}
-classes = "all"
+classes = ["{first_ranks}"]
+check_replicas = 0
 [plugins]
 runtime = "torch"
 launcher = "local"
+[plugins.options.torch]
+python = {json.dumps(python)}
 [link.default]
 latency = "25 us"
 bandwidth = "12.5 GB/s"
@@ -131,7 +137,6 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--prism", help="the prism program")
-    parser.add_argument("--prism-arg", action="append", default=[], help="passed to prism run; {member} is the chosen rank")
     parser.add_argument("--skip-torchrun", action="store_true")
     args = parser.parse_args()
     examples = tomllib.loads((Path(__file__).parent / "list.toml").read_text())["example"]
@@ -142,9 +147,6 @@ def main() -> int:
     work = args.work.resolve()
     if args.install:
         install(args.python, sorted({p for e in examples for p in e.get("packages", [])}))
-    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    site_packages = subprocess.run([args.python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
-
     results = []
     for example in examples:
         home = work / example["name"]
@@ -160,17 +162,23 @@ def main() -> int:
             command = [args.python, "-m", "torch.distributed.run", *nproc, str(script), *example.get("args", [])]
             result["torchrun"] = run(command, env, script.parent, home / "torchrun.log", args.timeout)
         if args.prism:
-            (home / "experiment.toml").write_text(experiment(example, script, env, site_packages))
-            extra = [a.replace("{member}", str(example["member"])) for a in args.prism_arg]
-            command = [args.prism, "run", str(home / "experiment.toml"), *extra]
+            (home / "experiment.toml").write_text(experiment(example, script, env, args.python))
+            command = [args.prism, "run", str(home / "experiment.toml")]
+            shutil.rmtree(home / "run", ignore_errors=True)
             result["prism"] = run(command, {}, home, home / "prism.log", args.timeout)
+            # Written once the rank has come to its end. What follows, the prediction, needs a job whose ranks are all
+            # alike, which not every example is.
+            sealed = home / "run" / "ranks" / f"{example['member']:05d}" / "inputs"
+            result["prism"]["rank_ended"] = sealed.exists()
         results.append(result)
+        if args.prism:
+            print(f"{example['name']:28s} rank {example['member']} of {WORLD}: {'ended' if sealed.exists() else 'did not end'}")
         ends = (f"{way} exit {result[way]['exit']} in {result[way]['seconds']} s" for way in ("torchrun", "prism") if way in result)
         print(f"{example['name']:28s} {', '.join(ends)}", flush=True)
     (work / "results.json").write_text(json.dumps(results, indent=1))
 
     failed = [r["name"] for r in results if r.get("torchrun", {}).get("exit", 0) != 0]
-    ended = sum(r["prism"]["exit"] == 0 for r in results) if args.prism else None
+    ended = sum(r["prism"]["rank_ended"] for r in results) if args.prism else None
     if failed:
         print(f"torchrun failed: {', '.join(failed)}")
     if ended is not None:
