@@ -161,6 +161,30 @@ ClassReport describe_class(const schedule::CollectedClass& collected, size_t mem
   return report;
 }
 
+constexpr const char* kSplitClass =
+    "ranks of one class behave differently; put them into different classes ([parallel] classes)";
+
+/// Shards of different size communicate alike where the framework pads them, and compute other
+/// things.
+Status compare_optimizers(const schedule::RecordedRank& first, Rank first_rank,
+                          const schedule::RecordedRank& check) {
+  const auto list = [](const schedule::RecordedRank& recorded) {
+    std::string text;
+    for (const std::string& optimizer : recorded.optimizers) {
+      text += (text.empty() ? "" : ", ") + optimizer;
+    }
+    return text.empty() ? "none" : text;
+  };
+  if (first.optimizers == check.optimizers) {
+    return {};
+  }
+  return run_error("ranks " + std::to_string(first_rank) + " and " +
+                   std::to_string(check.program.rank) +
+                   " do not have the same parameters: the "
+                   "optimizers of the former are " +
+                   list(first) + ", those of the latter " + list(check));
+}
+
 /// Durations are those of the clock on the wall, so they hold only where ranks had their cores.
 void note_busy_machine(RunReport& report) {
   constexpr double kUndisturbed = 0.9;
@@ -395,11 +419,12 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
     PRISM_TRY_ASSIGN(graph::Job job,
                      graph::instantiate(world.size, world.classes, std::move(programs)));
     if (repeat == 0) {
-      for (const schedule::CollectedClass& c : collected.classes) {
-        for (const schedule::RecordedRank& check : c.checks) {
-          PRISM_TRY(graph::compare_structure(job, check.program)
-                        .context("ranks of one class behave differently; put them into different "
-                                 "classes ([parallel] classes)"));
+      for (size_t c = 0; c < collected.classes.size(); ++c) {
+        for (const schedule::RecordedRank& check : collected.classes[c].checks) {
+          PRISM_TRY(compare_optimizers(collected.classes[c].repeats.front(),
+                                       report.classes[c].representative, check)
+                        .context(kSplitClass));
+          PRISM_TRY(graph::compare_structure(job, check.program).context(kSplitClass));
         }
       }
       PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));

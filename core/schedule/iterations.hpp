@@ -12,8 +12,8 @@ namespace prism::schedule {
 struct IterationMarks {
   /// Index of the first forward of a root module; events.size() when there is none.
   size_t first_forward = 0;
-  /// Of each iteration: index of the last optimizer step before the next forward, or before the
-  /// end.
+  /// Of each iteration: index of the last optimizer step before the next forward or the end. In a
+  /// program that runs no module: of each step that is followed by a communication or the end.
   std::vector<size_t> ends;
 };
 

@@ -131,6 +131,9 @@ class Recorder {
       } else if (const auto* wait = std::get_if<wire::Wait>(&events[i])) {
         PRISM_TRY(add_wait(i, *wait));
       } else if (!std::holds_alternative<wire::Hello>(events[i])) {
+        if (const auto* mark = std::get_if<wire::Mark>(&events[i])) {
+          note_optimizer(*mark);
+        }
         // A mark or the end: what was waited for through futures is there by now.
         for (const uint32_t unit : std::exchange(through_future_, {})) {
           move_data(unit);
@@ -178,6 +181,14 @@ class Recorder {
     program_time_ = std::max(program_time_, clocks.mono_ns + std::max<int64_t>(0, cost.mono_ns));
     out_.agent_cost_ns += std::max<int64_t>(0, cost.mono_ns);
     return {};
+  }
+
+  void note_optimizer(const wire::Mark& mark) {
+    auto& known = out_.optimizers;
+    if (mark.kind == wire::kMarkOptimizerBegin &&
+        std::find(known.begin(), known.end(), mark.name) == known.end()) {
+      known.push_back(mark.name);
+    }
   }
 
   bool is_training() const { return iteration_ > 0 && iteration_ <= out_.training_iterations; }
