@@ -161,9 +161,6 @@ ClassReport describe_class(const schedule::CollectedClass& collected, size_t mem
   return report;
 }
 
-constexpr const char* kSplitClass =
-    "ranks of one class behave differently; put them into different classes ([parallel] classes)";
-
 /// Shards of different size communicate alike where the framework pads them, and compute other
 /// things.
 Status compare_optimizers(const schedule::RecordedRank& first, Rank first_rank,
@@ -180,9 +177,10 @@ Status compare_optimizers(const schedule::RecordedRank& first, Rank first_rank,
   }
   return run_error("ranks " + std::to_string(first_rank) + " and " +
                    std::to_string(check.program.rank) +
-                   " do not have the same parameters: the "
+                   " are in one class but do not have the same parameters: the "
                    "optimizers of the former are " +
-                   list(first) + ", those of the latter " + list(check));
+                   list(first) + ", those of the latter " + list(check) +
+                   "; put them into different classes, or use classes = \"none\"");
 }
 
 /// Durations are those of the clock on the wall, so they hold only where ranks had their cores.
@@ -422,9 +420,8 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
       for (size_t c = 0; c < collected.classes.size(); ++c) {
         for (const schedule::RecordedRank& check : collected.classes[c].checks) {
           PRISM_TRY(compare_optimizers(collected.classes[c].repeats.front(),
-                                       report.classes[c].representative, check)
-                        .context(kSplitClass));
-          PRISM_TRY(graph::compare_structure(job, check.program).context(kSplitClass));
+                                       report.classes[c].representative, check));
+          PRISM_TRY(graph::compare_structure(job, check.program));
         }
       }
       PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));

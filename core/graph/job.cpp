@@ -333,16 +333,16 @@ class Instantiation {
   Status mapped_twice(const Class& c, Rank rank, uint32_t slot_a, uint32_t slot_b,
                       const Uses& uses) const {
     const Communicator& common = register_[job_.communicator(rank, slot_a)];
-    return config_error("rank " + std::to_string(rank) + " cannot be derived from rank " +
-                        std::to_string(c.program.rank) + " of its class (ranks " +
-                        ranks_in_words(c.members) + "): two communicators of rank " +
-                        std::to_string(c.program.rank) + ", " +
-                        describe(c.program.communicators[slot_a]) + " and " +
-                        describe(c.program.communicators[slot_b]) + ", would both be " +
-                        describe(common) + " for rank " + std::to_string(rank) + "; used at " +
-                        describe_node(c.program, uses.first_node[slot_a]) + " and " +
-                        describe_node(c.program, uses.first_node[slot_b]) +
-                        "; put ranks whose groups differ into different classes");
+    return run_error("rank " + std::to_string(rank) + " cannot be derived from rank " +
+                     std::to_string(c.program.rank) + " of its class (ranks " +
+                     ranks_in_words(c.members) + "): two communicators of rank " +
+                     std::to_string(c.program.rank) + ", " +
+                     describe(c.program.communicators[slot_a]) + " and " +
+                     describe(c.program.communicators[slot_b]) + ", would both be " +
+                     describe(common) + " for rank " + std::to_string(rank) + "; used at " +
+                     describe_node(c.program, uses.first_node[slot_a]) + " and " +
+                     describe_node(c.program, uses.first_node[slot_b]) +
+                     "; put ranks whose groups differ into different classes");
   }
 
   void keep_used_communicators() {
@@ -368,7 +368,7 @@ class Instantiation {
         const Rank peer = job_.counterpart(rank, recorded);
         const Communicator& mapped = job_.communicators[job_.communicator(rank, use.slot)];
         if (position_of(mapped, peer) == kNone) {
-          return config_error(
+          return run_error(
               "rank " + std::to_string(rank) + " cannot be derived from rank " +
               std::to_string(c.program.rank) + " of its class (ranks " + ranks_in_words(c.members) +
               "): where rank " + std::to_string(c.program.rank) + " talks to rank " +
@@ -422,16 +422,15 @@ class Comparison {
  private:
   Status differ(const std::string& what) const {
     const Class& c = job_.class_of_rank(executed_.rank);
-    return config_error("ranks " + std::to_string(expected_.rank) + " and " +
-                        std::to_string(executed_.rank) + " are in one class (ranks " +
-                        ranks_in_words(c.members) + ") but do not behave alike: " + what +
-                        "; put them into different classes, or use classes = \"none\"");
+    return run_error("ranks " + std::to_string(expected_.rank) + " and " +
+                     std::to_string(executed_.rank) + " are in one class (ranks " +
+                     ranks_in_words(c.members) + ") but do not behave alike: " + what +
+                     "; put them into different classes, or use classes = \"none\"");
   }
   Status differ_at(uint32_t id) const {
-    return differ("in iteration " + std::to_string(executed_.nodes[id].iteration) + " rank " +
-                  std::to_string(expected_.rank) + " has " + describe_node(expected_, id) +
-                  ", so rank " + std::to_string(executed_.rank) + " should have " +
-                  describe_node(job_, executed_.rank, id) + details(id, true) + ", but it has " +
+    return differ("in iteration " + std::to_string(executed_.nodes[id].iteration) +
+                  ", going by rank " + std::to_string(expected_.rank) + ", expected " +
+                  describe_node(job_, executed_.rank, id) + details(id, true) + "; found " +
                   describe_node(executed_, id) + details(id, false));
   }
   /// What two equal descriptions differ in.

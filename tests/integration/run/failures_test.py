@@ -9,6 +9,7 @@ from support import JOBS, RunCase, train
 
 class Failures(RunCase):
     def run_job(self, script, *flags, **options):
+        options.setdefault("parallel", "check_replicas = 0")  # so that it is rank 0 that fails
         result = self.prism("run", self.experiment(script, **options), *flags)
         self.assert_nothing_left()
         return result
@@ -82,7 +83,8 @@ class Failures(RunCase):
         self.assert_fails(self.prism("run", file), 1, "4 iterations", "warmup_iterations")
 
     def test_members_that_differ(self):
-        result = self.run_job(train("if rank > 0: dist.all_reduce(torch.ones(2))"))
+        result = self.run_job(train("if rank > 0: dist.all_reduce(torch.ones(2))"),
+                              parallel="check_replicas = 1")
         self.assert_fails(result, 1, "rank 0", "class", "all_reduce")
 
     def test_script_missing(self):

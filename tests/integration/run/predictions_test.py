@@ -87,7 +87,7 @@ class Predictions(RunCase):
     def test_sharding_that_leaves_a_rank_with_nothing(self):
         job = self.experiment(JOBS / "fsdp2_uneven.py", world_size=1024,
                               parallel="check_replicas = 4")
-        self.assert_fails(self.prism("run", job), 1, "behave differently", "rank 0")
+        self.assert_fails(self.prism("run", job), 1, "do not have the same parameters", "ranks 0 and")
 
     def test_verify(self):
         file = self.experiment(train(), args=["--unused"], more='[verify.2]\nargs = []\n')

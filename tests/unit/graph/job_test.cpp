@@ -170,7 +170,7 @@ TEST(Instantiate, TwoCommunicatorsOnOneAreAnErrorThatNamesBothRanks) {
   EXPECT_THAT(job.status().to_string(),
               AllOf(HasSubstr("rank 1 cannot be derived from rank 0"), HasSubstr("'ring'"),
                     HasSubstr("lane cpu:0, node 0 (all_reduce 0"), HasSubstr("node 1")));
-  EXPECT_EQ(job.status().exit_code(), 2);
+  EXPECT_EQ(job.status().exit_code(), 1);
 }
 
 TEST(Instantiate, APeerOutsideTheGroupIsAnErrorThatNamesBothRanks) {
