@@ -26,9 +26,9 @@ constexpr std::string_view kAgentSuffix = ".so";
 
 /// The folder of this plugin, where its companions and its Python files are.
 fs::path own_folder() {
-  static const char anchor = 0;
+  static const char kAnchor = 0;
   Dl_info info{};
-  if (::dladdr(&anchor, &info) == 0 || info.dli_fname == nullptr) {
+  if (::dladdr(&kAnchor, &info) == 0 || info.dli_fname == nullptr) {
     throw sdk::Error(PRISM_STATUS_INTERNAL, "the plugin does not know where it was loaded from");
   }
   return fs::absolute(info.dli_fname).parent_path();
