@@ -66,6 +66,7 @@ all() {
   printf '  %s\n' "${table[@]}"
   if [[ -f $LOGS/tests.log ]]; then
     say
+    skip_reasons release
     sed -n '/% tests passed/,$p' "$LOGS/tests.log"
   fi
   exit "$failed"

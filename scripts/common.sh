@@ -27,3 +27,9 @@ run_tests() {
   shift
   ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 600 -j "$JOBS" "$@"
 }
+
+# skip_reasons PRESET: why tests of the last run were skipped; ctest itself does not tell.
+skip_reasons() {
+  awk '/: Skipped$/ { getline; print "skipped: " $0 }' \
+    "$ROOT/build/$1/Testing/Temporary/LastTest.log" | sort | uniq -c
+}

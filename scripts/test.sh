@@ -14,4 +14,7 @@ esac
 
 "$ROOT/scripts/setup.sh"
 "$ROOT/scripts/build.sh"
-run_tests release -LE 'gpu|slow'
+code=0
+run_tests release -LE 'gpu|slow' || code=$?
+skip_reasons release
+exit "$code"
