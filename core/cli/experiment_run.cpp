@@ -56,6 +56,7 @@ graph::LinkChooser link_chooser(const config::Experiment& experiment) {
       link.bandwidth_Bps = static_cast<uint64_t>(chosen->bandwidth);
       link.per_message_ns = chosen->per_message;
       link.reduce_bandwidth_Bps = static_cast<uint64_t>(chosen->reduce_bandwidth.value_or(0));
+      link.copy_bandwidth_Bps = static_cast<uint64_t>(chosen->copy_bandwidth.value_or(0));
     }
     return link;
   };
@@ -314,7 +315,7 @@ schedule::ProcessLimits ExperimentRun::limits() const {
   return limits;
 }
 
-Result<Verification> ExperimentRun::verify(uint32_t ranks, bool fresh) {
+Result<Verification> ExperimentRun::verify(uint32_t ranks) {
   Verification verification;
   verification.world_size = ranks;
   World world;
@@ -364,7 +365,9 @@ Result<Verification> ExperimentRun::verify(uint32_t ranks, bool fresh) {
     progress_.step(count_of(ranks, "rank") + " for real: measured" +
                    (repeat > 1 ? " (repeat " + std::to_string(repeat) + ")" : ""));
   }
-  auto report = predict(world, fresh);
+  // Recorded anew, under the conditions of the real run: what was recorded earlier may be of a
+  // machine that was busier.
+  auto report = predict(world, /*fresh=*/true);
   if (!report.ok()) {
     return std::move(report).status().context("predicting the job at " + count_of(ranks, "rank"));
   }
@@ -473,7 +476,7 @@ Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> ver
   report.run_dir = run_dir_.path();
   report.versions = versions_;
   if (verify_ranks) {
-    PRISM_TRY_ASSIGN(report.verification, verify(*verify_ranks, fresh));
+    PRISM_TRY_ASSIGN(report.verification, verify(*verify_ranks));
   }
   PRISM_TRY(write_file_atomically(run_dir_.file("metrics.json"), render_metrics(report)));
   return report;

@@ -52,7 +52,7 @@ class ExperimentRun {
   Result<RunReport> predict(const World& world, bool fresh);
   Status write_timeline_of(const World& world, const replay::PredictInput& input,
                            RunReport& report) const;
-  Result<Verification> verify(uint32_t ranks, bool fresh);
+  Result<Verification> verify(uint32_t ranks);
   Result<std::unique_ptr<schedule::Launcher>> open_launcher();
   schedule::ProcessLimits limits() const;
 

@@ -89,7 +89,8 @@ std::string verification_text(const Verification& v) {
   return text + "  link of this machine, measured: latency " + format_duration(link.latency_ns) +
          ", per message " + format_duration(link.per_message_ns) + ", bandwidth " +
          format_bytes(link.bandwidth_Bps) + "/s, reduction " +
-         format_bytes(link.reduce_bandwidth_Bps) + "/s\n";
+         format_bytes(link.reduce_bandwidth_Bps) + "/s, copy " +
+         format_bytes(link.copy_bandwidth_Bps) + "/s\n";
 }
 
 void write_spread(JsonWriter& json, std::string_view name, const Spread& spread) {

@@ -512,6 +512,9 @@ class Loader {
     if (values["reduce_bandwidth"].set()) {
       link.reduce_bandwidth = values["reduce_bandwidth"].integer();
     }
+    if (values["copy_bandwidth"].set()) {
+      link.copy_bandwidth = values["copy_bandwidth"].integer();
+    }
     record(label, values);
 
     const Value* match = member.value.table()->find("match");

@@ -31,6 +31,7 @@ struct Link {
   int64_t bandwidth = 0;  ///< bytes per second, >= 1
   DurationNs per_message = 0;
   std::optional<int64_t> reduce_bandwidth;  ///< bytes per second, >= 1
+  std::optional<int64_t> copy_bandwidth;    ///< bytes per second, >= 1
   /// What a communicator must have for this link; never set in [link.default], at least one of the
   /// two in every other link.
   std::optional<std::string> backend;

@@ -126,6 +126,10 @@ constexpr Option kLink[] = {
      .type = Bandwidth,
      .min = 1,
      .doc = "How fast a rank combines what it received with its own data."},
+    {.name = "copy_bandwidth",
+     .type = Bandwidth,
+     .min = 1,
+     .doc = "How fast a rank copies to fresh memory, which torch does around some collectives."},
 };
 
 constexpr Option kLinkMatch[] = {

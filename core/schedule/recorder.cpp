@@ -254,6 +254,9 @@ class Recorder {
     } else {
       units_[unit].nodes.push_back(message ? add_message(op, slot->second)
                                            : add_collective(op, slot->second));
+      if (!message && op.batch == 0 && (op.flags & wire::kOpAsync) == 0) {
+        move_data(unit);  // the program waits inside the call
+      }
     }
     return {};
   }

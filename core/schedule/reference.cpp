@@ -132,6 +132,7 @@ link::Link MeasuredLink::medians() const {
   link.per_message_ns = per_message_ns.median;
   link.bandwidth_Bps = static_cast<uint64_t>(bandwidth.median);
   link.reduce_bandwidth_Bps = static_cast<uint64_t>(reduce_bandwidth.median);
+  link.copy_bandwidth_Bps = static_cast<uint64_t>(copy_bandwidth.median);
   return link;
 }
 
@@ -146,11 +147,12 @@ Result<MeasuredLink> measure_link(Launcher& launcher, Runtime& runtime, uint32_t
   }
   PRISM_TRY_ASSIGN(const std::string text, read_file(folder + "/stdout", kMaxLog));
   MeasuredLink link;
-  const std::array<std::pair<const char*, Quartiles*>, 4> figures = {{
+  const std::array<std::pair<const char*, Quartiles*>, 5> figures = {{
       {"latency", &link.latency_ns},
       {"per_message", &link.per_message_ns},
       {"bandwidth", &link.bandwidth},
       {"reduce_bandwidth", &link.reduce_bandwidth},
+      {"copy_bandwidth", &link.copy_bandwidth},
   }};
   for (const auto& [name, figure] : figures) {
     std::istringstream lines(text);
@@ -184,6 +186,7 @@ std::string render_toml(const MeasuredLink& link) {
   row("per_message", link.per_message_ns, 1e3, "us");
   row("bandwidth", link.bandwidth, 1e9, "GB/s");
   row("reduce_bandwidth", link.reduce_bandwidth, 1e9, "GB/s");
+  row("copy_bandwidth", link.copy_bandwidth, 1e9, "GB/s");
   return text;
 }
 

@@ -45,6 +45,7 @@ struct MeasuredLink {
   Quartiles per_message_ns;
   Quartiles bandwidth;         ///< bytes per second
   Quartiles reduce_bandwidth;  ///< bytes per second
+  Quartiles copy_bandwidth;    ///< bytes per second
   link::Link medians() const;
 };
 

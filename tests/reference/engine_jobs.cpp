@@ -22,6 +22,7 @@ void write_links(const RandomJob& random, JsonWriter& json) {
     json.member("bandwidth_Bps", link.bandwidth_Bps);
     json.member("per_message_ns", link.per_message_ns);
     json.member("reduce_bandwidth_Bps", link.reduce_bandwidth_Bps);
+    json.member("copy_bandwidth_Bps", link.copy_bandwidth_Bps);
     json.end_object();
   }
   json.end_object();

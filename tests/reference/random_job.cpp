@@ -413,7 +413,8 @@ class Generator {
     for (const Family& family : families_) {
       out_.links[family.description] = {
           static_cast<int64_t>(below(30000)), chance(20) ? 0 : 1 + below(20'000'000'000),
-          static_cast<int64_t>(below(500)), chance(50) ? 0 : 1 + below(20'000'000'000)};
+          static_cast<int64_t>(below(500)), chance(50) ? 0 : 1 + below(20'000'000'000),
+          chance(50) ? 0 : 1 + below(20'000'000'000)};
     }
   }
 

@@ -350,6 +350,9 @@ def collective_duration(link, backend, kind, k, given, got):
     def r(b):
         return bytes_time(b, link["reduce_bandwidth_Bps"])
 
+    def c(b):
+        return bytes_time(b, link["copy_bandwidth_Bps"])
+
     def star(is_root, at_root, own):
         return t(k - 1, at_root - at_root // k) if is_root else t(1, own)
 
@@ -382,11 +385,12 @@ def collective_duration(link, backend, kind, k, given, got):
     if kind == "broadcast":
         return rounds * t(1, n)
     if kind == "all_gather":
-        return (k - 1) * t(2, ceil_div(got, k)) if got else 0
+        return (k - 1) * t(2, ceil_div(got, k)) + c(given) + c(got) if got else 0
     if kind in ("all_reduce", "reduce_scatter"):
         size = given if kind == "reduce_scatter" else n
         part = ceil_div(size, k)
-        return (k - 1) * (2 * t(segments(size), part) + r(part)) if size else 0
+        ring = (k - 1) * (2 * t(segments(size), part) + r(part)) if size else 0
+        return ring + (c(given) if kind == "reduce_scatter" else 0)
     assert kind == "reduce"
     if n == 0:
         return 0

@@ -7,10 +7,11 @@ Prints one line per figure, "name lower-quartile median upper-quartile", in ns a
 
 * per_message: 64 messages of 8 bytes issued together and then waited for, per message;
 * latency: 8 bytes there and back, halved, less per_message;
-* bandwidth: both processes send 8 MiB to each other at the same time, which is what every step of a
-  ring does; from the difference between 8 MiB and 1 MiB;
-* reduce_bandwidth: what an all-reduce of 16 MiB takes beyond its two steps (prism/link/link.hpp),
-  per byte that is added.
+* bandwidth: both processes send 32 MiB to each other at the same time, which is what every step of
+  a ring does; from the difference between 32 MiB and 4 MiB;
+* reduce_bandwidth: what an all-reduce of 32 MiB takes beyond its two steps (prism/link/link.hpp),
+  per byte that is added;
+* copy_bandwidth: copies of 32 MiB to fresh memory, by both processes at the same time.
 """
 
 import os
@@ -21,11 +22,11 @@ import sys
 import time
 
 SMALL = 8
-MEDIUM = 1 << 20
-LARGE = 8 << 20
-SUM = 16 << 20
-SUM_SEGMENTS = SUM // (1 << 20) // 2  # messages in each of the two steps, see link.hpp
+MEDIUM = 4 << 20
+LARGE = 32 << 20
+SEGMENTS = LARGE // (1 << 20) // 2  # messages in each of the two steps, see link.hpp
 BURST = 64
+UNNOTICEABLE = 1e12  # bytes per second
 
 
 def measure(repetitions):
@@ -35,7 +36,7 @@ def measure(repetitions):
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     peer = 1 - rank
-    ours = {n: torch.zeros(n // 4) for n in (SMALL, MEDIUM, LARGE, SUM)}
+    ours = {n: torch.zeros(n // 4) for n in (SMALL, MEDIUM, LARGE)}
     theirs = {n: torch.zeros(n // 4) for n in (SMALL, MEDIUM, LARGE)}
 
     def timed(body, count):
@@ -58,19 +59,22 @@ def measure(repetitions):
         for work in [issue(ours[SMALL], peer) for _ in range(BURST)]:
             work.wait()
 
-    samples = {"latency": [], "bandwidth": [], "per_message": [], "reduce_bandwidth": []}
+    samples = {"latency": [], "bandwidth": [], "per_message": [], "reduce_bandwidth": [],
+               "copy_bandwidth": []}
     for repetition in range(repetitions + 1):
         per_message = timed(burst, 20) / BURST
         latency = max(timed(there_and_back, 200) / 2 - per_message, 0)
-        difference = timed(lambda: exchange(LARGE), 10) - timed(lambda: exchange(MEDIUM), 10)
+        difference = timed(lambda: exchange(LARGE), 3) - timed(lambda: exchange(MEDIUM), 6)
         per_byte = max(difference, 1) / (LARGE - MEDIUM)
-        step = latency + SUM_SEGMENTS * per_message + SUM / 2 * per_byte
-        adding = timed(lambda: dist.all_reduce(ours[SUM]), 6) - 2 * step
+        step = latency + SEGMENTS * per_message + LARGE / 2 * per_byte
+        adding = timed(lambda: dist.all_reduce(ours[LARGE]), 3) - 2 * step
+        copying = timed(lambda: ours[LARGE].clone(), 3)
         if repetition > 0:  # the first one warms up
             samples["latency"].append(latency)
             samples["bandwidth"].append(1e9 / per_byte)
             samples["per_message"].append(per_message)
-            samples["reduce_bandwidth"].append(SUM / 2 / max(adding, 1) * 1e9)
+            samples["reduce_bandwidth"].append(min(LARGE / 2 / max(adding, 1) * 1e9, UNNOTICEABLE))
+            samples["copy_bandwidth"].append(LARGE / copying * 1e9)
     dist.barrier()
     dist.destroy_process_group()
     return samples

@@ -37,6 +37,18 @@ TEST(Link, GlooReduceScatterAllReducesTheWholeInput) {
             3 * (1000 + 10 + 256));
 }
 
+TEST(Link, TorchCopiesAroundGloosAllGatherAndReduceScatter) {
+  Link copying = kLink;
+  copying.copy_bandwidth_Bps = 500'000'000;  // 2 ns a byte
+  const auto extra = [&](int32_t kind, uint64_t input, uint64_t output) {
+    return collective_duration(copying, "gloo", kind, 4, input, output) -
+           collective_duration(kLink, "gloo", kind, 4, input, output);
+  };
+  EXPECT_EQ(extra(PRISM_COMM_ALL_GATHER, 100, 400), 2 * (100 + 400));
+  EXPECT_EQ(extra(PRISM_COMM_REDUCE_SCATTER, 400, 100), 2 * 400);
+  EXPECT_EQ(extra(PRISM_COMM_ALL_REDUCE, 400, 400), 0);
+}
+
 TEST(Link, OtherCollectives) {
   EXPECT_EQ(collective_duration(kLink, "gloo", PRISM_COMM_BROADCAST, 5, 100, 100),
             3 * (1000 + 10 + 100));

@@ -31,13 +31,14 @@ class Script {
     return *this;
   }
   uint64_t issue(uint8_t kind, uint64_t bytes, uint64_t batch = 0, int32_t peer = -1,
-                 int32_t tag = 0) {
+                 int32_t tag = 0, uint8_t flags = wire::kOpAsync) {
     wire::Op op;
     op.id = ++ops_;
     op.kind = kind;
     op.batch = batch;
     op.peer = peer;
     op.tag = tag;
+    op.flags = flags;
     op.dtype = PRISM_DTYPE_F32;
     (kind == PRISM_COMM_RECV ? op.output_bytes : op.input_bytes) = bytes;
     add(op);
@@ -158,6 +159,21 @@ TEST(Recorder, DataMovesWhereTheProgramWaits) {
   // group, op, wait, wait again, end: a second wait moves nothing.
   EXPECT_EQ(cpu, (std::vector<Kind>{Kind::Compute, Kind::Compute, Kind::Compute, Kind::Transfer,
                                     Kind::Compute, Kind::Compute}));
+}
+
+TEST(Recorder, ASynchronousCollectiveMovesItsDataInTheCall) {
+  Script script;
+  script.compute(10).issue(PRISM_COMM_ALL_REDUCE, 64, 0, -1, 0, 0);
+  script.compute(50);
+  const Result<RecordedRank> recorded = build_program(script.finish());
+  ASSERT_TRUE(recorded.ok());
+  DurationNs after_transfer = 0;
+  bool moved = false;
+  for (const graph::Node& node : recorded->program.nodes) {
+    moved = moved || node.kind == Kind::Transfer;
+    after_transfer += moved ? node.duration : 0;
+  }
+  EXPECT_EQ(after_transfer, 50);
 }
 
 TEST(Recorder, AFutureIsTakenToBeWaitedForAtTheNextMark) {

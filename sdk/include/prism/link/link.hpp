@@ -4,8 +4,9 @@
 /// A message of b bytes takes   latency + per_message + ceil(b / bandwidth);
 /// m messages sent one after the other without waiting for answers, b bytes in all,
 ///   t(m, b) = latency + m * per_message + ceil(b / bandwidth).
-/// Reducing b bytes takes       r(b) = ceil(b / reduce_bandwidth).
-/// Collectives are closed forms of the algorithms that gloo and NCCL use, in t and r; each is
+/// Reducing b bytes takes       r(b) = ceil(b / reduce_bandwidth),
+/// copying them to fresh memory c(b) = ceil(b / copy_bandwidth).
+/// Collectives are closed forms of the algorithms that gloo and NCCL use, in t, r and c; each is
 /// documented at its function with its source. All arithmetic is on integers (128 bits inside,
 /// every division rounded up), so that another implementation can equal it in nanoseconds; results
 /// saturate at kLongest. Header-only, no state, any thread.
@@ -24,6 +25,7 @@ struct Link {
   uint64_t bandwidth_Bps = 0;         ///< bytes per second and direction
   int64_t per_message_ns = 0;         ///< what a sender's core or card spends on each message
   uint64_t reduce_bandwidth_Bps = 0;  ///< input bytes per second that a member can reduce
+  uint64_t copy_bandwidth_Bps = 0;    ///< bytes per second that a member can copy to fresh memory
   bool operator==(const Link&) const = default;
 };
 
@@ -58,6 +60,10 @@ constexpr Wide messages(const Link& link, uint64_t count, uint64_t bytes) {
 /// r(b) of the head comment.
 constexpr Wide reduction(const Link& link, uint64_t bytes) {
   return bytes_time(bytes, link.reduce_bandwidth_Bps);
+}
+/// c(b) of the head comment.
+constexpr Wide copying(const Link& link, uint64_t bytes) {
+  return bytes_time(bytes, link.copy_bandwidth_Bps);
 }
 constexpr uint64_t log2_ceil(uint64_t n) {
   uint64_t steps = 0;
@@ -105,13 +111,17 @@ constexpr Wide gloo(const Link& link, int32_t kind, uint64_t members, uint64_t i
   switch (kind) {
     case PRISM_COMM_ALL_REDUCE:
       return gloo_all_reduce(link, members, larger);
-    // torch ProcessGroupGloo.cpp: reduce_scatter_tensor_coalesced() all-reduces the whole input.
+    // torch ProcessGroupGloo.cpp: reduce_scatter_tensor_coalesced() all-reduces a copy of the whole
+    // input.
     case PRISM_COMM_REDUCE_SCATTER:
-      return gloo_all_reduce(link, members, input);
-    // gloo/allgather.cc: ring of K-1 steps, each part in two halves. Empty: nothing.
-    //   (K-1) t(2, ceil(output/K))
+      return gloo_all_reduce(link, members, input) + copying(link, input);
+    // gloo/allgather.cc: ring of K-1 steps, each part in two halves. Empty: nothing. torch gathers
+    // into a flat tensor of its own, to which gloo copies the input, and copies that to the output.
+    //   (K-1) t(2, ceil(output/K)) + c(input) + c(output)
     case PRISM_COMM_ALL_GATHER:
-      return output == 0 ? 0 : (members - 1) * messages(link, 2, ceil_div(output, members));
+      return output == 0 ? 0
+                         : (members - 1) * messages(link, 2, ceil_div(output, members)) +
+                               copying(link, input) + copying(link, output);
     // gloo/alltoall.cc, alltoallv.cc: all K-1 messages are posted at once and share the rank's
     // link; equal shares assumed.   t(K-1, n - n/K)
     case PRISM_COMM_ALL_TO_ALL:

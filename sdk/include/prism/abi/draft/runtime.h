@@ -85,7 +85,7 @@ typedef struct prism_runtime {
                                       const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** Command line and environment of a program that measures the link between two processes on
    *  these cores. It prints lines "NAME LOW MEDIAN HIGH" (quartiles) for latency and per_message in
-   *  ns, bandwidth and reduce_bandwidth in bytes per second. */
+   *  ns, bandwidth, reduce_bandwidth and copy_bandwidth in bytes per second. */
   prism_status_t (*measure_link_command)(prism_runtime_session_t* session, uint32_t first_core,
                                          uint32_t second_core, const prism_str_t* env,
                                          uint64_t env_count, const prism_command_sink_t* out,
