@@ -4,8 +4,8 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 cd "$ROOT"
 
-EXAMPLE=examples/fsdp2
-RUN=(build/release/bin/prism run "$EXAMPLE/experiment.toml")
+EXAMPLE=examples/pipeline
+RUN=(build/release/bin/prism run "$EXAMPLE/experiment.toml" --verify 2)
 
 scripts/setup.sh
 scripts/build.sh
@@ -16,10 +16,10 @@ PATH="$VENV/bin:$PATH" "${RUN[@]}"
 
 cat <<END
 
-The results are in $EXAMPLE/runs/: metrics.json for programs, ranks/ with what each rank printed.
-Go on with
+The results are in $EXAMPLE/runs/: metrics.json for programs, timeline.json for a trace viewer
+(Perfetto, chrome://tracing), ranks/ with what each rank printed. Go on with
   export PATH="\$PWD/build/release/bin:\$PWD/.venv/bin:\$PATH"
-  prism run examples/ddp/experiment.toml    another job; edit its experiment.toml and run it again
-  prism doctor                              what this machine can do
-  scripts/test.sh                           the tests
+  prism run examples/fsdp2/experiment.toml    another job; edit its experiment.toml and run it again
+  prism doctor                                what this machine can do
+  scripts/test.sh                             the tests
 END
