@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <toml++/toml.h>
+#include <memory>
 
 #include "core/base/file.hpp"
+#include "core/config/toml_reader.hpp"
 
 namespace prism::plugin {
 namespace {
@@ -28,11 +29,11 @@ std::string quoted(std::string_view text) {
 }
 
 /// "path:line:column", or the path alone where there is no place in the file.
-std::string place_of(const std::string& path, const toml::source_region& region) {
+std::string place_of(const std::string& path, const config::Position& at) {
   std::string place = path;
-  if (region.begin.line > 0) {
-    place.append(1, ':').append(std::to_string(region.begin.line));
-    place.append(1, ':').append(std::to_string(region.begin.column));
+  if (at.line > 0) {
+    place.append(1, ':').append(std::to_string(at.line));
+    place.append(1, ':').append(std::to_string(at.column));
   }
   return place;
 }
@@ -71,16 +72,17 @@ bool plain_file_name(std::string_view name) {
 /// Reads one manifest and keeps the first thing that is wrong with it.
 class Reader {
  public:
-  Reader(const toml::table& root, const std::string& path) : root_(root), path_(path) {}
+  Reader(const config::Value& root, const std::string& path) : root_(root), path_(path) {}
 
   Result<Manifest> read() {
     Manifest m;
     const int64_t revision = integer(root_, "manifest", std::numeric_limits<int64_t>::max());
     if (failure_.ok() && revision != kManifestRevision) {
-      fail(root_.get("manifest"), "manifest revision " + std::to_string(revision) +
-                                      "; this program reads " + std::to_string(kManifestRevision));
+      fail(find(root_, "manifest"), "manifest revision " + std::to_string(revision) +
+                                        "; this program reads " +
+                                        std::to_string(kManifestRevision));
     }
-    if (const toml::table* plugin = table("plugin")) {
+    if (const config::Value* plugin = table("plugin")) {
       m.id = text(*plugin, "id");
       check(valid_id(m.id), *plugin, "id", "is no plugin id: use a-z, 0-9 and _, or reverse DNS");
       m.version = text(*plugin, "version");
@@ -90,26 +92,26 @@ class Reader {
       m.summary = optional_text(*plugin, "summary");
       m.license = optional_text(*plugin, "license");
     }
-    if (const toml::table* abi = table("abi")) {
+    if (const config::Value* abi = table("abi")) {
       m.abi_major = static_cast<uint32_t>(integer(*abi, "major", 65535));
-      if (abi->contains("min_host_minor")) {
+      if (find(*abi, "min_host_minor") != nullptr) {
         m.min_host_minor = static_cast<uint32_t>(integer(*abi, "min_host_minor", 65535));
       }
       m.drafts = texts(*abi, "drafts");
     }
-    if (const toml::table* provides = table("provides")) {
+    if (const config::Value* provides = table("provides")) {
       m.interfaces = texts(*provides, "interfaces");
       check(!m.interfaces.empty(), *provides, "interfaces", "must name at least one interface");
     }
-    if (root_.contains("requires")) {
-      if (const toml::table* needs = table("requires")) {
-        for (const auto& [key, node] : *needs) {
-          m.requirements[std::string(key.str())] = optional_text(*needs, key.str());
+    if (find(root_, "requires") != nullptr) {
+      if (const config::Value* needs = table("requires")) {
+        for (const config::Member& member : needs->table()->members) {
+          m.requirements[member.key] = optional_text(*needs, member.key);
         }
       }
     }
-    if (root_.contains("build")) {
-      if (const toml::table* build = table("build")) {
+    if (find(root_, "build") != nullptr) {
+      if (const config::Value* build = table("build")) {
         m.compiler = optional_text(*build, "compiler");
         m.sanitizers = texts(*build, "sanitizers");
       }
@@ -122,116 +124,119 @@ class Reader {
   }
 
  private:
-  void fail(const toml::node* where, const std::string& message) {
+  static const config::Value* find(const config::Value& in, std::string_view key) {
+    return in.table()->find(key);
+  }
+
+  void fail(const config::Value* where, const std::string& message) {
     if (!failure_.ok()) {
       return;
     }
-    const std::string place = where == nullptr ? path_ : place_of(path_, where->source());
+    const std::string place = where == nullptr ? path_ : place_of(path_, where->span.begin);
     failure_ = plugin_error(place + ": " + message, Code::InvalidArgument);
   }
 
-  void check(bool good, const toml::table& in, std::string_view key, const std::string& problem) {
+  void check(bool good, const config::Value& in, std::string_view key, const std::string& problem) {
     if (failure_.ok() && !good) {
-      fail(in.get(key), quoted(key) + " " + problem);
+      fail(find(in, key), quoted(key) + " " + problem);
     }
   }
 
-  const toml::table* table(std::string_view name) {
-    const toml::node* node = root_.get(name);
+  const config::Value* table(std::string_view name) {
+    const config::Value* node = find(root_, name);
     if (node == nullptr) {
       fail(nullptr, "the table [" + std::string(name) + "] is missing");
       return nullptr;
     }
-    if (!node->is_table()) {
+    if (node->table() == nullptr) {
       fail(node, quoted(name) + " must be a table");
       return nullptr;
     }
-    return node->as_table();
+    return node;
   }
 
-  int64_t integer(const toml::table& in, std::string_view key, int64_t max) {
-    const toml::node* node = in.get(key);
-    const toml::value<int64_t>* value = node == nullptr ? nullptr : node->as_integer();
+  int64_t integer(const config::Value& in, std::string_view key, int64_t max) {
+    const config::Value* node = find(in, key);
+    const int64_t* value = node == nullptr ? nullptr : node->integer();
     if (value == nullptr) {
       fail(node == nullptr ? &in : node, "needs " + quoted(key) + ", a whole number");
       return 0;
     }
-    if (value->get() < 0 || value->get() > max) {
-      fail(node, quoted(key) + " is " + std::to_string(value->get()) + "; it must be 0 to " +
+    if (*value < 0 || *value > max) {
+      fail(node, quoted(key) + " is " + std::to_string(*value) + "; it must be 0 to " +
                      std::to_string(max));
       return 0;
     }
-    return value->get();
+    return *value;
   }
 
-  std::string text_of(const toml::node* node, const std::string& what) {
-    const toml::value<std::string>* value = node == nullptr ? nullptr : node->as_string();
+  std::string text_of(const config::Value* node, const std::string& what) {
+    const std::string* value = node == nullptr ? nullptr : node->string();
     if (value == nullptr) {
       fail(node, what + " must be text");
       return {};
     }
-    if (value->get().size() > kMaxTextBytes) {
+    if (value->size() > kMaxTextBytes) {
       fail(node, what + " is longer than " + std::to_string(kMaxTextBytes) + " bytes");
       return {};
     }
-    return value->get();
+    return *value;
   }
 
-  std::string text(const toml::table& in, std::string_view key) {
-    if (!in.contains(key)) {
+  std::string text(const config::Value& in, std::string_view key) {
+    if (find(in, key) == nullptr) {
       fail(&in, "needs " + quoted(key) + ", a text");
       return {};
     }
-    return text_of(in.get(key), quoted(key));
+    return text_of(find(in, key), quoted(key));
   }
 
-  std::string optional_text(const toml::table& in, std::string_view key) {
-    return in.contains(key) ? text(in, key) : std::string();
+  std::string optional_text(const config::Value& in, std::string_view key) {
+    return find(in, key) != nullptr ? text(in, key) : std::string();
   }
 
-  std::vector<std::string> texts(const toml::table& in, std::string_view key) {
+  std::vector<std::string> texts(const config::Value& in, std::string_view key) {
     std::vector<std::string> result;
-    const toml::node* node = in.get(key);
+    const config::Value* node = find(in, key);
     if (node == nullptr) {
       return result;
     }
-    const toml::array* array = node->as_array();
+    const config::List* array = node->list();
     if (array == nullptr || array->size() > kMaxListLength) {
       fail(node,
            quoted(key) + " must be a list of at most " + std::to_string(kMaxListLength) + " texts");
       return result;
     }
-    for (const toml::node& item : *array) {
+    for (const config::Value& item : *array) {
       result.push_back(text_of(&item, "an entry of " + quoted(key)));
     }
     return result;
   }
 
   void companions(Manifest& m) {
-    const toml::node* node = root_.get("companion");
+    const config::Value* node = find(root_, "companion");
     if (node == nullptr) {
       return;
     }
-    const toml::array* array = node->as_array();
+    const config::List* array = node->list();
     if (array == nullptr || array->size() > kMaxListLength) {
       fail(node, "'companion' must be a list of tables, [[companion]]");
       return;
     }
-    for (const toml::node& item : *array) {
-      const toml::table* entry = item.as_table();
-      if (entry == nullptr) {
-        fail(&item, "'companion' must be a list of tables, [[companion]]");
+    for (const config::Value& entry : *array) {
+      if (entry.table() == nullptr) {
+        fail(&entry, "'companion' must be a list of tables, [[companion]]");
         return;
       }
       Companion companion;
-      companion.file = text(*entry, "file");
-      check(plain_file_name(companion.file), *entry, "file", "must be a file name without folder");
-      companion.exports = texts(*entry, "exports");
+      companion.file = text(entry, "file");
+      check(plain_file_name(companion.file), entry, "file", "must be a file name without folder");
+      companion.exports = texts(entry, "exports");
       m.companions.push_back(std::move(companion));
     }
   }
 
-  const toml::table& root_;
+  const config::Value& root_;
   const std::string& path_;
   Status failure_;
 };
@@ -258,13 +263,14 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
                             " bytes, so it is no plugin manifest",
                         Code::InvalidArgument);
   }
-  const toml::parse_result parsed = toml::parse(text, path);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return plugin_error(place_of(path, error.source()) + ": " + std::string(error.description()),
+  const auto parsed =
+      config::parse_toml(std::make_shared<const config::Source>(path, std::string(text)));
+  if (const auto* diagnostics = std::get_if<config::Diagnostics>(&parsed)) {
+    const config::Diagnostic& error = diagnostics->shown().front();
+    return plugin_error(place_of(path, error.span.begin) + ": " + error.message,
                         Code::InvalidArgument);
   }
-  return Reader(parsed.table(), path).read();
+  return Reader(std::get<config::Value>(parsed), path).read();
 }
 
 Result<Manifest> read_manifest(const std::string& folder) {
