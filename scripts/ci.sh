@@ -6,7 +6,7 @@
 # comes last.
 #
 #   scripts/ci.sh            set-up and all stages
-#   scripts/ci.sh STAGE      one of them: format, layers, build, binaries, tests, sanitizers
+#   scripts/ci.sh STAGE      one of them: format, layers, build, binaries, tests, quickstart, sanitizers
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 cd "$ROOT"
 
@@ -58,6 +58,7 @@ all() {
   if stage build; then
     stage binaries || true
     stage tests || true
+    stage quickstart || true
   fi
   stage sanitizers || true
 
@@ -79,6 +80,7 @@ case ${1:-all} in
   build) scripts/build.sh release ;;
   binaries) scripts/check_binaries.py build/release ;;
   tests) run_tests release "${DEFAULT_TESTS[@]}" ;;
+  quickstart) scripts/quickstart.sh ;;
   sanitizers) sanitizers ;;
   *) die 2 "there is no stage '$1'" ;;
 esac
