@@ -61,6 +61,25 @@ function(prism_plugin_python target source_dir destination)
   add_dependencies(${target} ${target}_python)
 endfunction()
 
+# A companion library exports what PRISM_EXPORTS names and nothing else: headers of a framework may
+# force default visibility on what they instantiate.
+function(prism_plugin_exports companion)
+  get_target_property(type ${companion} TYPE)
+  if(NOT type MATCHES "^(MODULE|SHARED)_LIBRARY$")
+    return()
+  endif()
+  get_target_property(exports ${companion} PRISM_EXPORTS)
+  set(global "")
+  if(exports)
+    list(JOIN exports "; " names)
+    set(global "global: ${names}; ")
+  endif()
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/${companion}.map)
+  file(CONFIGURE OUTPUT ${map} CONTENT "{ ${global}local: *; };\n" @ONLY)
+  target_link_options(${companion} PRIVATE -Wl,--version-script=${map})
+  set_property(TARGET ${companion} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()
+
 function(prism_add_plugin id)
   cmake_parse_arguments(ARG "" "KIND;VERSION;SUMMARY;PYTHON;LICENSE;ROOT"
     "SOURCES;LINK;COMPANIONS;INTERFACES;DRAFTS;REQUIRES" ${ARGN})
@@ -125,6 +144,7 @@ function(prism_add_plugin id)
     endif()
     set_target_properties(${companion} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${folder} RUNTIME_OUTPUT_DIRECTORY ${folder})
+    prism_plugin_exports(${companion})
     add_dependencies(${target} ${companion})
   endforeach()
   if(ARG_PYTHON)
