@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compare.py ENGINE_JOBS [FIRST_SEED COUNT]: runs random jobs through the engine and through the
+"""compare.py ENGINE_JOBS [FIRST_SEED COUNT | --recorded EVENTS]: runs jobs through the engine and through the
 reference interpreter and compares every number. Prints what it saw; exit code 1 on a difference."""
 
 import json
@@ -16,6 +16,9 @@ from reference import (
     replay,
     time_split,
 )
+
+
+RECORDED_JOBS = 4  # as engine_jobs makes of one recording
 
 
 class Difference(Exception):
@@ -162,11 +165,15 @@ def main():
                 differences += 1
                 print(f"seed {document['seed']}: {difference}")
     print(", ".join(f"{name}: {n}" for name, n in sorted(seen.items())))
-    if process.returncode != 0 or seen["jobs"] != int(count):
+    recorded = first == "--recorded"
+    if process.returncode != 0 or seen["jobs"] != (RECORDED_JOBS if recorded else int(count)):
         print(f"{engine_jobs} ended with {process.returncode} after {seen['jobs']} jobs")
         return 1
     # A comparison that never met a case proves nothing about it.
-    for case in ("equal", "stuck", "with links", "from any source", "batch", "transfer"):
+    cases = ("equal", "with links", "transfer")
+    if not recorded:
+        cases += ("stuck", "from any source", "batch")
+    for case in cases:
         if not seen[case]:
             print(f"no job had the case '{case}'")
             return 1

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /// engine_jobs FIRST_SEED COUNT: prints random jobs and what the engine says about them, one JSON
 /// document per job, each followed by a line with "---". For compare.py.
+/// engine_jobs --recorded EVENTS: the same of a job made from a rank's recording, under several
+/// links and compute speeds.
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/graph/check.hpp"
 #include "core/graph/dump.hpp"
 #include "core/graph/timing.hpp"
 #include "core/replay/engine.hpp"
+#include "core/schedule/recorder.hpp"
 #include "tests/reference/random_job.hpp"
 
 namespace prism::reference {
 namespace {
 
-void write_links(const RandomJob& random, JsonWriter& json) {
+using Links = std::map<std::string, link::Link>;
+
+void write_links(const Links& links, JsonWriter& json) {
   json.key("links").begin_object();
-  for (const auto& [description, link] : random.links) {
+  for (const auto& [description, link] : links) {
     json.key(description).begin_object();
     json.member("latency_ns", link.latency_ns);
     json.member("bandwidth_Bps", link.bandwidth_Bps);
@@ -90,7 +99,36 @@ void write_result(const replay::ReplayResult& result, JsonWriter& json) {
   json.end_array();
 }
 
-bool write_job(uint64_t seed) {
+/// Replays a job whose durations are set and prints all that the reference compares.
+void write_job(uint64_t seed, const graph::Job& job, const Links& links, bool damaged,
+               replay::ReplayOptions options) {
+  options.top_waits = 1000;
+  for (Rank rank = 0; rank < job.world_size; ++rank) {
+    options.record.push_back(rank);
+  }
+  const Status check = graph::check(job);
+  const Result<replay::ReplayResult> result = replay::replay(job, options);
+
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.member("seed", seed);
+  json.member("damaged", damaged);
+  json.member("eager_bytes", options.eager_bytes);
+  json.member("first_iteration", options.first_iteration);
+  write_links(links, json);
+  json.member("check", check.ok() ? std::string() : check.to_string());
+  json.member("error", result.ok() ? std::string() : result.status().to_string());
+  json.key("job");
+  graph::dump(job, json);
+  if (result.ok()) {
+    write_result(*result, json);
+  }
+  json.end_object();
+  std::printf("%s\n---\n", text.c_str());
+}
+
+bool write_random_job(uint64_t seed) {
   RandomJob random = random_job(seed);
   Result<graph::Job> job =
       graph::instantiate(random.world_size, random.classes, std::move(random.programs));
@@ -106,30 +144,44 @@ bool write_job(uint64_t seed) {
   replay::ReplayOptions options;
   options.eager_bytes = random.eager_bytes;
   options.first_iteration = static_cast<uint32_t>(seed % 3);
-  options.top_waits = 1000;
-  for (Rank rank = 0; rank < job->world_size; ++rank) {
-    options.record.push_back(rank);
-  }
-  const Status check = graph::check(*job);
-  const Result<replay::ReplayResult> result = replay::replay(*job, options);
+  write_job(seed, *job, random.links, random.damaged, options);
+  return true;
+}
 
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.member("seed", seed);
-  json.member("damaged", random.damaged);
-  json.member("eager_bytes", random.eager_bytes);
-  json.member("first_iteration", options.first_iteration);
-  write_links(random, json);
-  json.member("check", check.ok() ? std::string() : check.to_string());
-  json.member("error", result.ok() ? std::string() : result.status().to_string());
-  json.key("job");
-  graph::dump(*job, json);
-  if (result.ok()) {
-    write_result(*result, json);
+/// A job of one class from a recorded rank: as it is, with twice the latency, with half the
+/// bandwidth, and with compute that takes 1.5 times as long.
+bool write_recorded_jobs(const char* events) {
+  const Result<schedule::Recording> recording = schedule::read_recording(events);
+  const Result<schedule::RecordedRank> recorded =
+      recording.ok() ? schedule::build_program(*recording) : recording.status();
+  if (!recorded.ok()) {
+    std::fprintf(stderr, "%s: %s\n", events, recorded.status().to_string().c_str());
+    return false;
   }
-  json.end_object();
-  std::printf("%s\n---\n", text.c_str());
+  std::vector<Rank> ranks(recording->world_size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const link::Link base{25'000, 12'500'000'000, 2'000, 20'000'000'000, 8'000'000'000};
+  link::Link slow = base;
+  slow.latency_ns *= 2;
+  link::Link narrow = base;
+  narrow.bandwidth_Bps /= 2;
+  uint64_t number = 0;
+  for (const auto& [link, scale] :
+       {std::pair(base, 1.0), std::pair(slow, 1.0), std::pair(narrow, 1.0), std::pair(base, 1.5)}) {
+    Result<graph::Job> job =
+        graph::instantiate(recording->world_size, {ranks}, {recorded->program});
+    if (!job.ok()) {
+      std::fprintf(stderr, "%s\n", job.status().to_string().c_str());
+      return false;
+    }
+    graph::apply_links(*job, [&link = link](const graph::Communicator&) { return link; });
+    graph::scale_compute(*job, scale);
+    Links links;
+    for (const graph::Communicator& communicator : recorded->program.communicators) {
+      links[communicator.description] = link;
+    }
+    write_job(number++, *job, links, false, {});
+  }
   return true;
 }
 
@@ -138,13 +190,16 @@ bool write_job(uint64_t seed) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: engine_jobs FIRST_SEED COUNT\n");
+    std::fprintf(stderr, "usage: engine_jobs FIRST_SEED COUNT | --recorded EVENTS\n");
     return 2;
+  }
+  if (std::string(argv[1]) == "--recorded") {
+    return prism::reference::write_recorded_jobs(argv[2]) ? 0 : 1;
   }
   const uint64_t first = std::strtoull(argv[1], nullptr, 10);
   const uint64_t count = std::strtoull(argv[2], nullptr, 10);
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    if (!prism::reference::write_job(seed)) {
+    if (!prism::reference::write_random_job(seed)) {
       return 1;
     }
   }
