@@ -4,7 +4,7 @@
 import json
 import unittest
 
-from support import JOBS, RunCase, train
+from support import JOBS, SOURCE, RunCase, train
 
 SLEEPER = train("time.sleep(0.02)")
 
@@ -83,6 +83,26 @@ class Predictions(RunCase):
         job = self.experiment(JOBS / "uneven_members.py", classes='"rank % 2"')
         self.assert_fails(self.prism("run", job), 1, "do not fit together", "rank 0", "rank 1",
                           "all_reduce")
+
+    def pipeline(self, classes):
+        return self.experiment(SOURCE / "examples" / "pipeline" / "train.py", world_size=8,
+                               classes=classes, args=["--pp", "4", "--micro-batches", "4",
+                                                      "--steps", "3", "--hidden", "64"])
+
+    def test_pipeline_of_classes(self):
+        result = self.prism("run", self.pipeline('"rank // 2"'))
+        self.assert_ok(result)
+        self.assertEqual(self.metrics()["executed"], {"now": 8, "reused": 0})
+        waiting = [one["waiting_ns"] for one in self.metrics()["classes"]]
+        self.assertTrue(all(ns > 0 for ns in waiting), waiting)
+
+    def test_a_stage_list_with_a_wrong_member(self):
+        result = self.prism("run", self.pipeline('["0,2", "1,3", "4-5", "6-7"]'))
+        self.assert_fails(result, 1, "rank 0", "rank 2", "class")
+
+    def test_every_rank_by_itself(self):
+        self.assert_ok(self.prism("run", self.pipeline('"none"')))
+        self.assertEqual(self.metrics()["executed"], {"now": 8, "reused": 0})
 
     def test_sharding_that_leaves_a_rank_with_nothing(self):
         job = self.experiment(JOBS / "fsdp2_uneven.py", world_size=1024,
