@@ -108,8 +108,11 @@ bool is_current(const std::string& folder, const std::string& key) {
 
 /// Says that the run in `folder` is finished. The source files are those that its last event names.
 Status seal(const std::string& folder, const std::string& key) {
-  PRISM_TRY_ASSIGN(const Recording recording, read_recording(folder + "/events"));
-  std::string text = "key " + key + "\n";
+  const std::string events = folder + "/events";
+  PRISM_TRY_ASSIGN(const Recording recording, read_recording(events));
+  // The recording is its own input too: one that was damaged since is not used.
+  PRISM_TRY_ASSIGN(const std::string events_hash, hash_of_file(events));
+  std::string text = "key " + key + "\n" + events_hash + " " + events + "\n";
   if (recording.complete) {
     for (const std::string& file : std::get<wire::Bye>(recording.events.back()).files) {
       const Result<std::string> hash = hash_of_file(file);

@@ -45,6 +45,19 @@ class Predictions(RunCase):
         self.assert_ok(self.prism("run", file, "--fresh"))
         self.assertEqual(self.metrics()["executed"], {"now": 2, "reused": 0})
 
+    def test_a_damaged_recording_is_made_anew(self):
+        file = self.experiment(SLEEPER)
+        self.assert_ok(self.prism("run", file))
+        events = self.folder / "run" / "ranks" / "00000" / "events"
+        whole = events.read_bytes()
+        for damage in (whole[:500], whole[:300] + b"\xff\xff" + whole[302:], None):
+            if damage is None:
+                events.unlink()
+            else:
+                events.write_bytes(damage)
+            self.assert_ok(self.prism("run", file))
+            self.assertEqual(self.metrics()["executed"], {"now": 1, "reused": 1})
+
     def test_a_change_of_an_imported_file_makes_recordings_stale(self):
         (self.folder / "helper.py").write_text("PAUSE = 0.01\n")
         file = self.experiment("import helper\n" + train("time.sleep(helper.PAUSE)"))
