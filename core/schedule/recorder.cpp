@@ -18,10 +18,6 @@ using graph::kNone;
 using graph::LaneKind;
 using graph::Part;
 
-bool has_root(uint8_t kind) {
-  return kind >= PRISM_COMM_BROADCAST && kind <= PRISM_COMM_GATHER;
-}
-
 const wire::Clocks* clocks_of(const wire::Message& event) {
   return std::visit(
       [](const auto& e) -> const wire::Clocks* {
@@ -236,7 +232,7 @@ class Recorder {
     const bool message = op.kind == PRISM_COMM_SEND || op.kind == PRISM_COMM_RECV;
     const auto members = static_cast<int64_t>(members_of(slot->second));
     const bool any_source = op.kind == PRISM_COMM_RECV && op.peer == wire::kAnySource;
-    if (op.peer >= members || (op.peer < 0 && has_root(op.kind)) ||
+    if (op.peer >= members || (op.peer < 0 && graph::has_root(static_cast<Kind>(op.kind))) ||
         (op.peer < 0 && message && !any_source)) {
       return bad_event(
           index, "names group rank " + std::to_string(op.peer) + " of " + std::to_string(members));
@@ -282,7 +278,7 @@ class Recorder {
     collective.root = op.peer;
     collective.input_bytes = op.input_bytes;
     collective.output_bytes = op.output_bytes;
-    if (has_root(op.kind)) {
+    if (graph::has_root(static_cast<Kind>(op.kind))) {
       collective.input_bytes = collective.output_bytes = share_of_member(op, slot);
     }
     return builder_.add_collective(lane("comm:" + communicator(slot).name), collective,
