@@ -177,14 +177,29 @@ class Validator {
     return false;
   }
 
+  void keep_in_bounds(double number, const Value& value, OptionValue& out) {
+    if (number >= option_.real_min && number <= option_.real_max) {
+      out.data = number;
+      return;
+    }
+    const std::string min = write_float(option_.real_min);
+    const std::string max = write_float(option_.real_max);
+    const std::string range = option_.real_max == kNoRealBound ? "at least " + min
+                              : option_.real_min == -kNoRealBound
+                                  ? "at most " + max
+                                  : "between " + min + " and " + max;
+    error(ErrorCode::Range, value.span, value.origin,
+          where() + " must be " + range + ", not " + write_float(number));
+  }
+
   void read_float(const Value& value, OptionValue& out) {
     constexpr int64_t kExact = int64_t{1} << 53;
     const double* real = std::get_if<double>(&value.data);
     const int64_t* integer = value.integer();
     if (real != nullptr && std::isfinite(*real)) {
-      out.data = *real;
+      keep_in_bounds(*real, value, out);
     } else if (integer != nullptr && *integer >= -kExact && *integer <= kExact) {
-      out.data = static_cast<double>(*integer);
+      keep_in_bounds(static_cast<double>(*integer), value, out);
     } else if (integer != nullptr) {
       error(ErrorCode::Range, value.span, value.origin,
             where() + " must be between -2^53 and 2^53 when written as an integer, not " +

@@ -41,6 +41,7 @@ enum class OptionType : uint8_t {
 
 inline constexpr int64_t kNoMin = std::numeric_limits<int64_t>::min();
 inline constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
+inline constexpr double kNoRealBound = std::numeric_limits<double>::infinity();
 
 struct Option {
   std::string_view name;
@@ -49,6 +50,8 @@ struct Option {
   bool required = false;
   int64_t min = kNoMin;  ///< of Int, Duration, Bytes, Bandwidth and of each element of an IntList
   int64_t max = kNoMax;
+  double real_min = -kNoRealBound;  ///< of Float
+  double real_max = kNoRealBound;
   std::span<const std::string_view> choices = {};  ///< of String; none: any
   std::string_view doc = {};
 };

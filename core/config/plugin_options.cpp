@@ -48,11 +48,11 @@ Status convert_rows(std::string_view id, const prism_option_table_t& table, Rows
   if (table.count == 0) {
     return {};
   }
-  if (table.rows == nullptr || table.count > kMaxRows || table.stride < sizeof(prism_option_t) ||
+  if (table.rows == nullptr || table.count > kMaxRows || table.stride < PRISM_OPTION_SIZE_1_0 ||
       table.stride > kMaxStride || table.stride % alignof(prism_option_t) != 0) {
     return refuse(std::to_string(table.count) + " rows of " + std::to_string(table.stride) +
                   " bytes (at most " + std::to_string(kMaxRows) + " rows of " +
-                  std::to_string(sizeof(prism_option_t)) + " to " + std::to_string(kMaxStride) +
+                  std::to_string(PRISM_OPTION_SIZE_1_0) + " to " + std::to_string(kMaxStride) +
                   " bytes)");
   }
   rows.choices.reserve(table.count);
@@ -75,13 +75,17 @@ Status convert_rows(std::string_view id, const prism_option_table_t& table, Rows
     for (uint64_t k = 0; k < row.choice_count; ++k) {
       choices.push_back(view(row.choices[k]));
     }
+    const bool bounded = row.min != 0 || row.max != 0;
+    const bool real_bounded = row.real_min != 0 || row.real_max != 0;
     // Times and sizes below 0 are not written in any way.
     rows.options.push_back({.name = view(row.name),
                             .type = *type,
                             .default_text = view(row.default_text),
                             .required = row.required != 0,
-                            .min = row.min,
-                            .max = row.max,
+                            .min = bounded ? row.min : kNoMin,
+                            .max = bounded ? row.max : kNoMax,
+                            .real_min = real_bounded ? row.real_min : -kNoRealBound,
+                            .real_max = real_bounded ? row.real_max : kNoRealBound,
                             .choices = choices,
                             .doc = view(row.doc)});
     rows.abi_types.push_back(row.type);

@@ -13,6 +13,8 @@
 #include "prism/abi/draft/runtime.h"
 #include "prism/abi/option.h"
 #include "prism/abi/plugin.h"
+#include "prism/abi/router.h"
+#include "prism/abi/tensor_source.h"
 #include "prism/host/text.hpp"
 
 namespace prism::host {
@@ -72,8 +74,8 @@ inline std::string check_options(const prism_option_table_t& table) {
   if (table.count == 0) {
     return {};
   }
-  if (table.count > kMaxOptions || table.rows == nullptr ||
-      table.stride < PRISM_SIZE_THROUGH(prism_option_t, doc) || table.stride > 4096) {
+  if (table.count > kMaxOptions || table.rows == nullptr || table.stride < PRISM_OPTION_SIZE_1_0 ||
+      table.stride > 4096) {
     return "its option table of " + std::to_string(table.count) + " rows, " +
            std::to_string(table.stride) + " bytes each, cannot be right";
   }
@@ -110,6 +112,31 @@ inline std::string check_options(const prism_option_table_t& table) {
 
 namespace detail {
 
+/// What every interface table begins with, beyond its size: `where` is "its prism.x/1".
+template <typename Table>
+std::string check_head(const Table& head, const std::string& where) {
+  if (head.reserved != 0) {
+    return "a reserved field of " + where + " is not 0";
+  }
+  const std::string options = check_options(head.options);
+  return options.empty() ? options : where + ": " + options;
+}
+
+/// The head of a stable interface's table: at least `minimum` bytes, those of its first version.
+template <typename Table>
+std::string check_stable(const void* table, const char* id, uint32_t minimum) {
+  if (table == nullptr) {
+    return std::string("it has no ") + id;
+  }
+  const auto* head = static_cast<const Table*>(table);
+  const std::string where = std::string("its ") + id;
+  if (head->struct_size < minimum) {
+    return where + " has " + std::to_string(head->struct_size) + " bytes, the first version has " +
+           std::to_string(minimum);
+  }
+  return check_head(*head, where);
+}
+
 /// The head of a draft's table: exactly ours, or not usable.
 template <typename Table>
 std::string check_draft(const void* table, const char* id) {
@@ -122,11 +149,7 @@ std::string check_draft(const void* table, const char* id) {
            " bytes, this program's has " + std::to_string(sizeof(Table)) +
            "); build it with this program's SDK";
   }
-  if (head->reserved != 0) {
-    return std::string("a reserved field of its ") + id + " is not 0";
-  }
-  const std::string options = check_options(head->options);
-  return options.empty() ? options : std::string("its ") + id + ": " + options;
+  return check_head(*head, std::string("its ") + id);
 }
 
 }  // namespace detail
@@ -168,6 +191,32 @@ inline std::string check_runtime(const void* table) {
   return {};
 }
 
+inline std::string check_router(const void* table) {
+  std::string problem = detail::check_stable<prism_router_t>(
+      table, PRISM_ROUTER_1, PRISM_SIZE_THROUGH(prism_router_t, close));
+  if (!problem.empty()) {
+    return problem;
+  }
+  const auto* router = static_cast<const prism_router_t*>(table);
+  PRISM_HOST_NEED_(router, PRISM_ROUTER_1, open)
+  PRISM_HOST_NEED_(router, PRISM_ROUTER_1, counts)
+  PRISM_HOST_NEED_(router, PRISM_ROUTER_1, close)
+  return {};
+}
+
+inline std::string check_tensor_source(const void* table) {
+  std::string problem = detail::check_stable<prism_tensor_source_t>(
+      table, PRISM_TENSOR_SOURCE_1, PRISM_SIZE_THROUGH(prism_tensor_source_t, close));
+  if (!problem.empty()) {
+    return problem;
+  }
+  const auto* source = static_cast<const prism_tensor_source_t*>(table);
+  PRISM_HOST_NEED_(source, PRISM_TENSOR_SOURCE_1, open)
+  PRISM_HOST_NEED_(source, PRISM_TENSOR_SOURCE_1, fill)
+  PRISM_HOST_NEED_(source, PRISM_TENSOR_SOURCE_1, close)
+  return {};
+}
+
 #undef PRISM_HOST_NEED_
 
 /// Checks the table of an interface that this host knows; others only for being there.
@@ -177,6 +226,12 @@ inline std::string check_interface(std::string_view id, const void* table) {
   }
   if (id == PRISM_RUNTIME_1) {
     return check_runtime(table);
+  }
+  if (id == PRISM_ROUTER_1) {
+    return check_router(table);
+  }
+  if (id == PRISM_TENSOR_SOURCE_1) {
+    return check_tensor_source(table);
   }
   return table == nullptr ? "it has no " + std::string(id) : std::string();
 }

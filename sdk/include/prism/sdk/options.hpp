@@ -54,6 +54,13 @@ class Option {
     copy.row_.max = max;
     return copy;
   }
+  /// Inclusive bounds of a real number.
+  constexpr Option range(double min, double max) const {
+    Option copy = *this;
+    copy.row_.real_min = min;
+    copy.row_.real_max = max;
+    return copy;
+  }
   /// Allowed strings; the array must be static, e.g.
   /// `static constexpr prism_str_t kModes[] = {to_c("fast"), to_c("exact")};`
   template <size_t N>
