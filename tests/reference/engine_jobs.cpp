@@ -3,10 +3,13 @@
 /// document per job, each followed by a line with "---". For compare.py.
 /// engine_jobs --recorded EVENTS: the same of a job made from a rank's recording, under several
 /// links and compute speeds.
+/// engine_jobs --free EVENTS...: the same of a job made from the recordings of one rank per class,
+/// with communication that costs nothing; the classes are equal parts of the world, in order.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,18 +151,43 @@ bool write_random_job(uint64_t seed) {
   return true;
 }
 
-/// A job of one class from a recorded rank: as it is, with twice the latency, with half the
-/// bandwidth, and with compute that takes 1.5 times as long.
-bool write_recorded_jobs(const char* events) {
+struct Recorded {
+  uint32_t world_size = 0;
+  graph::Program program;
+};
+
+std::optional<Recorded> read_recorded(const char* events) {
   const Result<schedule::Recording> recording = schedule::read_recording(events);
-  const Result<schedule::RecordedRank> recorded =
+  Result<schedule::RecordedRank> recorded =
       recording.ok() ? schedule::build_program(*recording) : recording.status();
   if (!recorded.ok()) {
     std::fprintf(stderr, "%s: %s\n", events, recorded.status().to_string().c_str());
+    return std::nullopt;
+  }
+  return Recorded{recording->world_size, std::move(recorded->program)};
+}
+
+std::optional<graph::Job> make_job(uint32_t world_size, std::vector<graph::Program> programs) {
+  std::vector<std::vector<Rank>> classes;
+  const auto members = static_cast<uint32_t>(world_size / programs.size());
+  for (uint32_t c = 0; c < programs.size(); ++c) {
+    std::iota(classes.emplace_back(members).begin(), classes.back().end(), c * members);
+  }
+  Result<graph::Job> job = graph::instantiate(world_size, classes, std::move(programs));
+  if (!job.ok()) {
+    std::fprintf(stderr, "%s\n", job.status().to_string().c_str());
+    return std::nullopt;
+  }
+  return *std::move(job);
+}
+
+/// A job of one class from a recorded rank: as it is, with twice the latency, with half the
+/// bandwidth, and with compute that takes 1.5 times as long.
+bool write_recorded_jobs(const char* events) {
+  const std::optional<Recorded> recorded = read_recorded(events);
+  if (!recorded) {
     return false;
   }
-  std::vector<Rank> ranks(recording->world_size);
-  std::iota(ranks.begin(), ranks.end(), 0);
   const link::Link base{25'000, 12'500'000'000, 2'000, 20'000'000'000, 8'000'000'000};
   link::Link slow = base;
   slow.latency_ns *= 2;
@@ -168,10 +196,8 @@ bool write_recorded_jobs(const char* events) {
   uint64_t number = 0;
   for (const auto& [link, scale] :
        {std::pair(base, 1.0), std::pair(slow, 1.0), std::pair(narrow, 1.0), std::pair(base, 1.5)}) {
-    Result<graph::Job> job =
-        graph::instantiate(recording->world_size, {ranks}, {recorded->program});
-    if (!job.ok()) {
-      std::fprintf(stderr, "%s\n", job.status().to_string().c_str());
+    std::optional<graph::Job> job = make_job(recorded->world_size, {recorded->program});
+    if (!job) {
       return false;
     }
     graph::apply_links(*job, [&link = link](const graph::Communicator&) { return link; });
@@ -185,12 +211,36 @@ bool write_recorded_jobs(const char* events) {
   return true;
 }
 
+bool write_free_job(const std::vector<const char*>& files) {
+  uint32_t world_size = 0;
+  std::vector<graph::Program> programs;
+  for (const char* events : files) {
+    std::optional<Recorded> recorded = read_recorded(events);
+    if (!recorded) {
+      return false;
+    }
+    world_size = recorded->world_size;
+    programs.push_back(std::move(recorded->program));
+  }
+  std::optional<graph::Job> job = make_job(world_size, std::move(programs));
+  if (!job) {
+    return false;
+  }
+  graph::apply_links(*job, [](const graph::Communicator&) { return link::Link{}; });
+  write_job(0, *job, {}, false, {});
+  return true;
+}
+
 }  // namespace
 }  // namespace prism::reference
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--free") {
+    return prism::reference::write_free_job({argv + 2, argv + argc}) ? 0 : 1;
+  }
   if (argc != 3) {
-    std::fprintf(stderr, "usage: engine_jobs FIRST_SEED COUNT | --recorded EVENTS\n");
+    std::fprintf(stderr,
+                 "usage: engine_jobs FIRST_SEED COUNT | --recorded EVENTS | --free EVENTS...\n");
     return 2;
   }
   if (std::string(argv[1]) == "--recorded") {

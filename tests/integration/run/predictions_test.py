@@ -113,6 +113,15 @@ class Predictions(RunCase):
         result = self.prism("run", self.pipeline('["0,2", "1,3", "4-5", "6-7"]'))
         self.assert_fails(result, 1, "rank 0", "rank 2", "class")
 
+    def test_receive_from_any_source(self):
+        """Rank 0 gets its messages after 50, 100 and 150 ms of its senders' sleep: the iteration
+        lasts as long as the slowest of them, not as long as their sum."""
+        self.assert_ok(self.prism("run", self.experiment(JOBS / "any_source.py", world_size=4,
+                                                         classes='"none"')))
+        self.assertGreater(self.median(), 150_000_000)
+        self.assertLess(self.median(), 200_000_000)
+        self.assertGreater(self.metrics()["classes"][0]["waiting_ns"], 140_000_000)
+
     def test_every_rank_by_itself(self):
         self.assert_ok(self.prism("run", self.pipeline('"none"')))
         self.assertEqual(self.metrics()["executed"], {"now": 8, "reused": 0})

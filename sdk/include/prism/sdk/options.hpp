@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -48,10 +49,11 @@ class Option {
     return copy;
   }
   /// Inclusive bounds of an integer, a duration (ns) or a number of bytes.
-  constexpr Option range(int64_t min, int64_t max) const {
+  template <std::integral Integer>
+  constexpr Option range(Integer min, Integer max) const {
     Option copy = *this;
-    copy.row_.min = min;
-    copy.row_.max = max;
+    copy.row_.min = static_cast<int64_t>(min);
+    copy.row_.max = static_cast<int64_t>(max);
     return copy;
   }
   /// Inclusive bounds of a real number.
