@@ -34,7 +34,7 @@ const Usage kProbe{"prism plugin __probe",
 /// A plugin that allocates without end must not take the machine with it.
 void limit_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  constexpr rlim_t kMost = rlim_t{8} << 30;
+  constexpr rlim_t kMost = rlim_t{4} << 30;
   const rlimit limit{kMost, kMost};
   ::setrlimit(RLIMIT_DATA, &limit);
 #endif
