@@ -97,6 +97,10 @@ Result<std::string> probe_plugin(const plugin::Candidate& candidate, Description
   }
   const ChildResult child = run_program(argv, kTimeout);
   const std::string_view answer = child.output;
+  if (answer.size() >= kMaxChildOutput) {
+    return plugin_error("plugin '" + candidate.id + "' has more to say of its options than the " +
+                        std::to_string(kMaxChildOutput) + " bytes that are read");
+  }
   if (child.ok && answer.starts_with(kLoaded)) {
     return std::string(answer.substr(kLoaded.size()));
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`prism plugin list`, `show` and `new`: the search path, plugins that misbehave, names that no
-plugin can have."""
+"""`prism plugin list`, `show` and `new`, and plugins of `prism run`: the search path, plugins that
+misbehave, names that no plugin can have."""
 
 import json
 import os
@@ -15,6 +15,7 @@ PRISM = pathlib.Path(os.environ["PRISM_PROGRAM"])
 FIXTURES = pathlib.Path(os.environ["PRISM_FIXTURES"])
 GOOD = FIXTURES / "good" / "all_options"
 MISBEHAVING = FIXTURES / "misbehaving"
+BAD = pathlib.Path(os.environ["PRISM_BAD_PLUGINS"])  # of tests/plugins
 
 
 class Commands(unittest.TestCase):
@@ -198,6 +199,64 @@ class Show(Commands):
                       done.stderr)
         self.assertIn(f"rejected: {broken}/all_options: its file libprism_all_options.so is "
                       "missing", done.stderr)
+
+
+EXPERIMENT = """
+[experiment]
+name = "test"
+run_dir = "run"
+[job]
+script = "train.py"
+[parallel]
+world_size = 1
+[plugins]
+{kind} = "{id}"
+"""
+
+
+class Run(Commands):
+    """A plugin that cannot be loaded ends `prism run` before any rank starts."""
+
+    def refused(self, kind, plugin, *flags, root=BAD, **environment):
+        (self.folder / "train.py").write_text("raise SystemExit('a rank was started')")
+        experiment = self.folder / "experiment.toml"
+        experiment.write_text(EXPERIMENT.format(kind=kind, id=plugin))
+        done = subprocess.run(
+            [PRISM, "run", experiment, "--plugin-path", root, *flags], check=False, text=True,
+            capture_output=True, timeout=60, env={**os.environ, **environment})
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.folder / "run" / "ranks").exists())
+        return done.stderr
+
+    def test_late_symbol(self):
+        for kind in ("runtime", "launcher"):
+            self.assertIn(
+                "plugin 'late_symbol' (libprism_late_symbol.so 0.1.0) cannot be loaded: "
+                "libprism_late_symbol.so needs the symbol 'planner::plan_tokens(long)', which "
+                "neither it nor any library that it is linked to defines",
+                self.refused(kind, "late_symbol"))
+
+    def test_lost_dependency_is_named_with_who_needs_it(self):
+        self.assertIn("libprism_missing_dependency.so needs the library libprism_lost_planner.so, "
+                      "which was not found", self.refused("runtime", "missing_dependency"))
+        self.assertIn("libprism_middle.so needs the library libprism_lost_planner.so",
+                      self.refused("runtime", "missing_below"))
+
+    def test_every_folder_that_was_searched(self):
+        variable = self.copy("variable")
+        message = self.refused("launcher", "locall", root=self.copy("flag"),
+                               PRISM_PLUGIN_PATH=f"here:{variable}")
+        self.assertIn("no plugin 'locall'; did you mean 'local'?", message)
+        flag = message.index(f"searched: {self.folder}/flag\n")
+        self.assertLess(flag, message.index(f"searched: {variable}\n"))
+        self.assertIn("PRISM_PLUGIN_PATH: the entry 'here' is not searched", message)
+
+    def test_folder_that_everybody_may_write_to(self):
+        root = self.copy("open")
+        root.chmod(0o777)
+        self.assertIn(f"plugin 'all_options' in {root}/all_options cannot be used: everybody may "
+                      f"write to {root};", self.refused("runtime", "all_options", root=root))
 
 
 class New(Commands):
