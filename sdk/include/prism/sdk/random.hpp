@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Random numbers that are the same on every machine, compiler and standard library, which those of
-/// <random> are not. A router or a tensor source makes one generator per call, from everything that
+/// `<random>` are not. A router or a tensor source makes one generator per call, from everything that
 /// its result depends on:
 ///
 ///   prism::sdk::Random random(prism::sdk::mix({request.seed, request.layer,
