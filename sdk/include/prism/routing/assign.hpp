@@ -53,9 +53,10 @@ inline void draw_sets(const Sets& sets, std::span<const uint64_t> counts, sdk::R
 
 /// Writes the experts of each token, those of token t at t * top_k, all different, in random order.
 /// Every expert comes as often as `counts` says. The assignment is drawn uniformly among all with
-/// these counts: up to 4096 slots to draw by trades, which are exact; beyond, tokens draw
-/// independently and as few as needed are changed for the counts, which no test could tell from
-/// uniform. So tokens are exchangeable, and neighbours have nothing in common.
+/// these counts: exactly, by trades, where there are at most 4096 slots to draw; beyond, tokens
+/// draw independently, and as few as needed are changed for the counts, which moves how often pairs
+/// of experts meet by less than 0.1 %. So tokens are exchangeable, and neighbours have nothing in
+/// common.
 ///
 /// The same arguments give the same bytes with every compiler and on every machine: no
 /// floating-point number is involved.
