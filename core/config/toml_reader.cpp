@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 // toml++ 3.3 declares it impossible that a letter such as U+00E9 is tested for being a space, but
-// tests it: in `x = <letter>` and after a line continuation. The answer there is "no". It also takes
-// for granted (in a release build even for the optimizer) what malformed input breaks, and then
-// handles the malformed input all the same: so nothing is taken for granted here.
+// tests it: in `x = <letter>` and after a line continuation. The answer there is "no". It also
+// takes for granted (in a release build even for the optimizer) what malformed input breaks, and
+// then handles the malformed input all the same: so nothing is taken for granted here.
 // clang-format off
 #include <toml++/impl/preprocessor.h>
 #undef TOML_ASSERT
