@@ -251,6 +251,26 @@ TEST(Uniformity, EqualNeighboursAreNoMoreThanChance) {
   }
 }
 
+TEST(Uniformity, NoPartOfTheTokensIsSpecial) {
+  for (const uint64_t tokens : {600, 4000}) {
+    const Shape shape{tokens, 32, 4};
+    const std::vector<uint64_t> counts = skewed_counts(shape, 0.5);
+    constexpr int kDraws = 200;
+    double ratio = 0;  // of the variance of an expert's tokens in the first half to that of chance
+    for (int seed = 0; seed < kDraws; ++seed) {
+      const std::vector<uint32_t> experts = assigned(shape, counts, static_cast<uint64_t>(seed));
+      std::vector<double> half(shape.experts);
+      std::for_each_n(experts.begin(), experts.size() / 2, [&](uint32_t e) { ++half[e]; });
+      for (uint32_t e = 0; e < shape.experts; ++e) {
+        const auto count = static_cast<double>(counts[e]);
+        const auto all = static_cast<double>(tokens);
+        ratio += std::pow(half[e] - count / 2, 2) / (count * (all - count) / 4 / (all - 1));
+      }
+    }
+    EXPECT_NEAR(ratio / kDraws / shape.experts, 1, 0.08) << tokens << " tokens";
+  }
+}
+
 TEST(Uniformity, EveryPlaceOfATokenIsAsLikely) {
   const Shape shape{100'000, 16, 4};
   const std::vector<uint64_t> counts = skewed_counts(shape, 1);
