@@ -355,9 +355,14 @@ Result<Verification> ExperimentRun::verify(uint32_t ranks) {
   spec.env = env;
   std::vector<DurationNs> measured;
   for (uint32_t repeat = 1; repeat <= experiment_.time.repeats; ++repeat) {
-    PRISM_TRY_ASSIGN(const schedule::ReferenceRun run,
-                     schedule::run_reference(*launcher, *runtime_, spec, world.folder,
-                                             experiment_.job.cwd, limits()));
+    auto ended = schedule::run_reference(*launcher, *runtime_, spec, world.folder,
+                                         experiment_.job.cwd, limits());
+    if (!ended.ok()) {
+      return std::move(ended).status().context("running the job for real, " +
+                                               count_of(ranks, "rank") + " under torchrun on " +
+                                               count_of(world.pin_to.size(), "core"));
+    }
+    const schedule::ReferenceRun& run = *ended;
     verification.late_aborts += run.late_aborts;
     const size_t warmup = experiment_.time.warmup_iterations;
     for (size_t i = warmup; i < run.iteration_times.size(); ++i) {
