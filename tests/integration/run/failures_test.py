@@ -65,12 +65,12 @@ class Failures(RunCase):
         """By a rank that is running, and between ranks: no recording of it counts."""
         for rank in (0, 1):
             script = train(f"if rank == {rank} and step == 3: open(__file__, 'a').write('# more\\n')")
-            file = self.experiment(script, parallel="check_replicas = 0", classes='"none"',
-                                   collect="slots = 1")
+            file = self.experiment(script, world_size=2, parallel="check_replicas = 0",
+                                   classes='"none"', collect="slots = 1")
             self.assert_fails(self.prism("run", file), 1, "job.py' changed while the ranks were")
         (self.folder / "job.py").write_text(train())
         self.assert_ok(self.prism("run", file))
-        self.assertEqual(self.metrics()["executed"], {"now": 4, "reused": 0})
+        self.assertEqual(self.metrics()["executed"], {"now": 2, "reused": 0})
 
     def test_odd_objects_in_the_run_directory(self):
         file = self.experiment(train(), parallel="check_replicas = 0")
