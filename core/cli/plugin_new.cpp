@@ -5,7 +5,7 @@
 
 #include "core/base/program.hpp"
 #include "core/cli/plugin_commands.hpp"
-#include "core/cli/plugin_template.hpp"
+#include "core/cli/plugin_project.hpp"
 #include "core/config/suggest.hpp"
 
 namespace prism::cli {
