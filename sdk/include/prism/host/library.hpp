@@ -3,9 +3,12 @@
 /// plugin, checked it and says where it is and which bytes it has.
 ///
 ///   host::Library library({"constant", "/opt/.../libprism_constant.so", "8c3f..."});
-///   const void* table = library.interface(PRISM_TENSOR_SOURCE_1);
+///   const void* table = nullptr;
+///   host::Outcome outcome = library.open();
+///   if (outcome.ok()) { outcome = library.interface(PRISM_TENSOR_SOURCE_1, table); }
 ///
-/// The library is never unmapped. Needs dlopen: std and POSIX only.
+/// Errors say which plugin and why; nothing is thrown but std::bad_alloc. The library is never
+/// unmapped. Needs dlopen; std and POSIX only.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +22,7 @@
 
 #include "prism/abi/plugin.h"
 #include "prism/host/bind.hpp"
-#include "prism/host/failure.hpp"
+#include "prism/host/outcome.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/host/text.hpp"
 
@@ -37,7 +40,7 @@ inline std::string library_hash(const std::string& path) {
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     }
   }
-  if (!file.eof() || file.bad()) {
+  if (!file.eof()) {
     return {};
   }
   std::string text;
@@ -54,81 +57,87 @@ struct LibraryPlace {
   std::string hash;  ///< library_hash() of the file that was checked
 };
 
-/// A plugin that is loaded, checked and initialised; its log lines from INFO on go to standard
-/// error. The destructor calls deinit: what was made with it must be gone by then.
-/// Thread: [control].
+/// A plugin in the process of a rank; its log lines from INFO on go to standard error. The
+/// destructor calls deinit: what was made with it must be gone by then. Thread: [control].
 class Library {
  public:
-  /// Throws Failure: the file is another one than the coordinator checked, cannot be loaded, is no
-  /// plugin, or init() failed.
-  explicit Library(LibraryPlace place) : place_(std::move(place)) {
-    const std::filesystem::path path(place_.path);
-    name_ = "plugin '" + place_.id + "' (" + path.filename().string() + ")";
-    if (!path.is_absolute()) {
-      fail(PRISM_STATUS_INVALID_ARGUMENT, "'" + place_.path + "' is no absolute path");
+  explicit Library(LibraryPlace place)
+      : place_(std::move(place)),
+        name_("plugin '" + place_.id + "' (" + file_name(place_.path) + ")") {}
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (initialised_ && plugin_->deinit != nullptr) {
+      plugin_->deinit();
+    }
+  }
+
+  /// Loads, checks and initialises the plugin; once. Errors: it is another file than the one that
+  /// was checked, cannot be loaded, is no plugin, or its init() failed.
+  Outcome open() {
+    if (!std::filesystem::path(place_.path).is_absolute()) {
+      return unusable("'" + place_.path + "' is no absolute path");
     }
     if (library_hash(place_.path) != place_.hash) {
-      fail(PRISM_STATUS_FAILED_PRECONDITION,
-           "'" + place_.path +
-               "' is not the file that was checked when the run began; was it "
-               "built anew meanwhile? Run again");
+      return unusable("'" + place_.path +
+                      "' is not the file that was checked when the run began; "
+                      "was it built anew meanwhile? Run again");
     }
-    plugin_ = entry_of(path)();
+    void* handle = ::dlopen(place_.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      const char* why = ::dlerror();
+      return unusable(why == nullptr ? "dlopen failed" : why);
+    }
+    using Entry = const prism_plugin_t*();
+    auto* entry = reinterpret_cast<Entry*>(::dlsym(handle, PRISM_PLUGIN_ENTRY));
+    if (entry == nullptr || !defines(reinterpret_cast<const void*>(entry))) {
+      return unusable("it does not define " PRISM_PLUGIN_ENTRY "; build it with prism_add_plugin");
+    }
+    plugin_ = entry();
     if (const std::string why = check_plugin(plugin_, false); !why.empty()) {
-      fail(PRISM_STATUS_FAILED_PRECONDITION, why);
+      return unusable(why);
     }
     if (const std::string id = clean_text(plugin_->id); id != place_.id) {
-      fail(PRISM_STATUS_FAILED_PRECONDITION, "the library says that its id is '" + id + "'");
+      return unusable("the library says that its id is '" + id + "'");
     }
     name_.insert(name_.size() - 1, " " + clean_text(plugin_->version));
     if (plugin_->init != nullptr) {
       const ErrorSink error;
-      check_call(plugin_->init(&host_, error.c()), name_, "init", error);
+      const prism_status_t status = plugin_->init(&host_, error.c());
+      if (status != PRISM_STATUS_OK) {
+        return {status, name_ + ": init(): " + error.message(status)};
+      }
     }
+    initialised_ = true;
+    return {};
   }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (plugin_->deinit != nullptr) {
-      plugin_->deinit();
-    }
+
+  /// After open(): the checked table of an interface, static. Errors: the plugin lacks it, or its
+  /// table cannot be used.
+  Outcome interface(std::string_view id, const void*& table) const {
+    table = plugin_->get_interface({id.data(), id.size()});
+    const std::string why = check_interface(id, table);
+    return why.empty() ? Outcome{} : unusable(why);
   }
 
   /// "plugin 'constant' (libprism_constant.so 0.1.0)", the begin of every message about it.
   const std::string& name() const { return name_; }
 
-  /// Throws Failure where the plugin lacks this interface or its table cannot be used.
-  const void* interface(std::string_view id) const {
-    const void* table = plugin_->get_interface({id.data(), id.size()});
-    if (const std::string why = check_interface(id, table); !why.empty()) {
-      fail(PRISM_STATUS_FAILED_PRECONDITION, why);
-    }
-    return table;
-  }
-
  private:
-  using Entry = const prism_plugin_t*();
-
-  [[noreturn]] void fail(prism_status_t code, const std::string& why) const {
-    throw Failure(code, name_ + " cannot be used inside this rank: " + why);
+  static std::string file_name(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
   }
 
-  Entry* entry_of(const std::filesystem::path& path) const {
-    void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      const char* why = ::dlerror();
-      fail(PRISM_STATUS_FAILED_PRECONDITION, why == nullptr ? "dlopen failed" : why);
-    }
-    void* symbol = ::dlsym(handle, PRISM_PLUGIN_ENTRY);
+  Outcome unusable(const std::string& why) const {
+    return {PRISM_STATUS_FAILED_PRECONDITION, name_ + " cannot be used inside this rank: " + why};
+  }
+
+  /// dlsym also finds the symbol of a dependency.
+  bool defines(const void* symbol) const {
     Dl_info where{};
     std::error_code ignored;
-    // dlsym also finds the symbol of a dependency.
-    if (symbol == nullptr || ::dladdr(symbol, &where) == 0 || where.dli_fname == nullptr ||
-        !std::filesystem::equivalent(where.dli_fname, path, ignored)) {
-      fail(PRISM_STATUS_FAILED_PRECONDITION,
-           "it does not define " PRISM_PLUGIN_ENTRY "; build it with prism_add_plugin");
-    }
-    return reinterpret_cast<Entry*>(symbol);
+    return ::dladdr(symbol, &where) != 0 && where.dli_fname != nullptr &&
+           std::filesystem::equivalent(where.dli_fname, place_.path, ignored);
   }
 
   static uint8_t log_enabled(void* /*ctx*/, int32_t level) noexcept {
@@ -144,11 +153,12 @@ class Library {
     }
   }
 
-  static constexpr std::string_view kVersion = "rank";
+  static constexpr std::string_view kVersion = "rank";  // of the program: unknown here
 
   const LibraryPlace place_;
   std::string name_;
   const prism_plugin_t* plugin_ = nullptr;
+  bool initialised_ = false;
   const prism_host_t host_{sizeof(prism_host_t),
                            0,
                            PRISM_ABI_MAJOR,
