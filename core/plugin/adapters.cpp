@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plugin/adapters.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/plugin/bound.hpp"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
+#include "prism/abi/router.h"
+#include "prism/abi/tensor_source.h"
 #include "prism/host/sinks.hpp"
 
 namespace prism::plugin {
@@ -24,66 +26,6 @@ std::vector<prism_str_t> to_c(const std::vector<std::string>& texts) {
     result.push_back(to_c(text));
   }
   return result;
-}
-
-Code code_of(prism_status_t status) {
-  return status > PRISM_STATUS_OK && status <= PRISM_STATUS_DATA_LOSS ? static_cast<Code>(status)
-                                                                      : Code::Unknown;
-}
-
-/// Ok, or the plugin's words after its name and function.
-Status outcome(const LoadedPlugin& plugin, const char* function, prism_status_t status,
-               const host::ErrorSink& error, Domain domain) {
-  if (status == PRISM_STATUS_OK) {
-    return {};
-  }
-  return {code_of(status), domain,
-          plugin.name() + ": " + function + "(): " + error.message(status)};
-}
-
-Domain machine_or(Domain otherwise, prism_status_t status) {
-  return status == PRISM_STATUS_FAILED_PRECONDITION ? Domain::Environment : otherwise;
-}
-
-/// The plugin and its interface; an error says which plugins do have it.
-template <typename Table>
-struct Bound {
-  const LoadedPlugin* plugin;
-  const Table* table;
-};
-
-template <typename Table>
-Result<Bound<Table>> bind(Registry& registry, std::string_view id, const char* interface) {
-  PRISM_TRY_ASSIGN(const LoadedPlugin* plugin, registry.load(id));
-  const auto* table = static_cast<const Table*>(plugin->interface(interface));
-  if (table != nullptr) {
-    return Bound<Table>{plugin, table};
-  }
-  std::string have;
-  for (const Candidate& other : registry.list()) {
-    const std::vector<std::string>& offered = other.manifest.interfaces;
-    if (other.state == State::Ok &&
-        std::find(offered.begin(), offered.end(), interface) != offered.end()) {
-      have += (have.empty() ? "" : ", ") + other.id;
-    }
-  }
-  return plugin_error(plugin->name() + " has no " + interface +
-                          "; plugins that have it: " + (have.empty() ? "none" : have),
-                      Code::NotFound);
-}
-
-/// Opens a session of a launcher or runtime; both have the same open().
-template <typename Table, typename Session>
-Result<Session*> open_session(const Bound<Table>& bound, OptionValues values) {
-  const host::ErrorSink error;
-  Session* session = nullptr;
-  const prism_status_t status =
-      bound.table->open(values.data(), values.size(), &session, error.c());
-  PRISM_TRY(outcome(*bound.plugin, "open", status, error, machine_or(Domain::Plugin, status)));
-  if (session == nullptr) {
-    return plugin_error(bound.plugin->name() + ": open() gave no session", Code::Internal);
-  }
-  return session;
 }
 
 class PluginLauncher final : public schedule::Launcher {
@@ -281,6 +223,10 @@ class PluginRuntime final : public schedule::Runtime {
   prism_runtime_session_t* session_;
 };
 
+Domain plugins_fault(prism_status_t status) {
+  return machine_or(Domain::Plugin, status);
+}
+
 }  // namespace
 
 Result<prism_option_table_t> options(Registry& registry, std::string_view id,
@@ -293,6 +239,15 @@ Result<prism_option_table_t> options(Registry& registry, std::string_view id,
     PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
     return bound.table->options;
   }
+  if (interface == PRISM_ROUTER_1) {
+    PRISM_TRY_ASSIGN(const auto bound, bind<prism_router_t>(registry, id, PRISM_ROUTER_1));
+    return bound.table->options;
+  }
+  if (interface == PRISM_TENSOR_SOURCE_1) {
+    PRISM_TRY_ASSIGN(const auto bound,
+                     bind<prism_tensor_source_t>(registry, id, PRISM_TENSOR_SOURCE_1));
+    return bound.table->options;
+  }
   return plugin_error("this program does not know the interface '" + std::string(interface) + "'",
                       Code::Unimplemented);
 }
@@ -300,16 +255,16 @@ Result<prism_option_table_t> options(Registry& registry, std::string_view id,
 Result<std::unique_ptr<schedule::Launcher>> open_launcher(Registry& registry, std::string_view id,
                                                           OptionValues values) {
   PRISM_TRY_ASSIGN(const auto bound, bind<prism_launcher_t>(registry, id, PRISM_LAUNCHER_1));
-  PRISM_TRY_ASSIGN(auto* session,
-                   (open_session<prism_launcher_t, prism_launcher_session_t>(bound, values)));
+  PRISM_TRY_ASSIGN(auto* session, (open_session<prism_launcher_t, prism_launcher_session_t>(
+                                      bound, values, plugins_fault)));
   return std::unique_ptr<schedule::Launcher>(new PluginLauncher(bound, session));
 }
 
 Result<std::unique_ptr<schedule::Runtime>> open_runtime(Registry& registry, std::string_view id,
                                                         OptionValues values) {
   PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
-  PRISM_TRY_ASSIGN(auto* session,
-                   (open_session<prism_runtime_t, prism_runtime_session_t>(bound, values)));
+  PRISM_TRY_ASSIGN(auto* session, (open_session<prism_runtime_t, prism_runtime_session_t>(
+                                      bound, values, plugins_fault)));
   return std::unique_ptr<schedule::Runtime>(new PluginRuntime(bound, session));
 }
 

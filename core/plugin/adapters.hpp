@@ -22,7 +22,7 @@ namespace prism::plugin {
 /// Values for a plugin's options, one per row of its table, in its order (prism/abi/option.h).
 using OptionValues = std::span<const prism_option_value_t>;
 
-/// The options of the plugin's interface ("prism.launcher/1", "prism.runtime/1"), for validating
+/// The options of the plugin's interface ("prism.launcher/1", "prism.router/1"), for validating
 /// and documenting them. Valid until the process ends. Rows are `stride` bytes apart.
 Result<prism_option_table_t> options(Registry& registry, std::string_view id,
                                      std::string_view interface);
