@@ -28,8 +28,8 @@ class ZipfRouter {
 
   explicit ZipfRouter(const sdk::OptionValues& values) : exponent_(values.real("exponent")) {
     if (!(exponent_ >= 0 && exponent_ <= 8)) {
-      throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT, "exponent must be between 0 and 8, not " +
-                                                          std::to_string(exponent_));
+      throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
+                       "exponent must be between 0 and 8, not " + std::to_string(exponent_));
     }
   }
 
@@ -38,8 +38,7 @@ class ZipfRouter {
     std::iota(by_heat.begin(), by_heat.end(), uint32_t{0});
     sdk::Random heat(sdk::mix({request.seed, request.layer}));
     prism::routing::shuffle(std::span(by_heat), heat);
-    sdk::Random ties(
-        sdk::mix({request.seed, request.layer, request.micro_batch, request.rank}));
+    sdk::Random ties(sdk::mix({request.seed, request.layer, request.micro_batch, request.rank}));
     const std::vector<uint64_t> sorted = prism::zipf::counts_by_heat(
         request.tokens, request.experts, request.top_k, exponent_, ties);
     for (uint32_t i = 0; i < request.experts; ++i) {

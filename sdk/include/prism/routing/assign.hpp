@@ -53,13 +53,17 @@ inline void draw_sets(const Sets& sets, std::span<const uint64_t> counts, sdk::R
 
 /// Writes the experts of each token, those of token t at t * top_k, all different, in random order.
 /// Every expert comes as often as `counts` says. The assignment is drawn uniformly among all with
-/// these counts (approximately: see docs of the routers); so tokens are exchangeable, and
-/// neighbours have nothing in common. The same arguments give the same bytes with every compiler
-/// and on every machine: no floating-point number is involved.
+/// these counts: exactly, by trades, where there are at most 4096 slots to draw; beyond, tokens
+/// draw independently, and as few as needed are changed for the counts, which moves how often pairs
+/// of experts meet by less than 0.1 %. So tokens are exchangeable, and neighbours have nothing in
+/// common.
+///
+/// The same arguments give the same bytes with every compiler and on every machine: no
+/// floating-point number is involved.
 ///
 /// Returns why the counts cannot be realised (check_counts), or "". `experts` must have tokens *
-/// top_k elements. Any thread. Memory beyond `experts`: at most 32 MiB of tables and some bytes per
-/// token. Throws std::bad_alloc.
+/// top_k elements. Any thread. Memory beyond `experts`: up to 32 MiB of tables; by trades, 8 bytes
+/// per token. Throws std::bad_alloc.
 [[nodiscard]] inline std::string assign(const Shape& shape, std::span<const uint64_t> counts,
                                         uint64_t seed, std::span<uint32_t> experts) {
   std::string problem = check_counts(shape, counts);

@@ -22,9 +22,9 @@ namespace prism::routing::detail {
 /// members to come) one table look-up gives the next member of the set (alias method, Walker 1977).
 class ConditionalPoisson {
  public:
-  /// How many cells the tables of all states have, at most.
+  /// How many cells the tables of all states have, at most. size >= 1.
   static Wide cells(uint32_t members, uint32_t size) {
-    return Wide{members} * (Wide{members} + 1) / 2 * size;
+    return Wide{members} * (Wide{members} + 1) / 2 * (size - 1) + members;
   }
 
   /// 0 < counts[i] < tokens, their sum tokens * size.
@@ -34,7 +34,9 @@ class ConditionalPoisson {
     first_.resize(size_t{members_} * size_);
     cells_.reserve(static_cast<size_t>(cells(members_, size_)));
     for (uint32_t left = 1; left <= size_; ++left) {
-      for (uint32_t next = 0; next + left <= members_; ++next) {
+      // Only what can be reached: size - left members have come, all before `next`.
+      const uint32_t last = left == size_ ? 0 : members_ - left;
+      for (uint32_t next = size_ - left; next <= last; ++next) {
         first_[size_t{left - 1} * members_ + next] = cells_.size();
         add_state(next, left);
       }
@@ -62,8 +64,8 @@ class ConditionalPoisson {
     uint32_t other;
   };
 
-  /// The heads probabilities of the coins (heads_) for which member i comes in counts[i] / tokens of
-  /// the sets, by coordinate ascent, and the tables tail_ that go with them. What is left of an
+  /// The heads probabilities of the coins (heads_) for which member i comes in counts[i] / tokens
+  /// of the sets, by coordinate ascent, and the tables tail_ that go with them. What is left of an
   /// error is smaller than the noise of `tokens` draws.
   void solve(std::span<const uint64_t> counts, uint64_t tokens) {
     constexpr int kSweeps = 60;
@@ -111,8 +113,7 @@ class ConditionalPoisson {
     for (uint32_t i = members_; i-- > 0;) {
       tail(i, 0) = times(tail(i + 1, 0), kOne - heads_[i]);
       for (uint32_t r = 1; r <= size_; ++r) {
-        tail(i, r) =
-            times(tail(i + 1, r), kOne - heads_[i]) + times(tail(i + 1, r - 1), heads_[i]);
+        tail(i, r) = times(tail(i + 1, r), kOne - heads_[i]) + times(tail(i + 1, r - 1), heads_[i]);
       }
     }
   }

@@ -30,12 +30,12 @@ inline std::vector<uint64_t> choose(uint64_t n, uint64_t count, sdk::Random& ran
   return chosen;
 }
 
-/// Takes what members have beyond `wanted` out of random sets, and leaves kHole there. Returns where,
-/// as offsets from sets.data.
+/// Takes what members have beyond `wanted` out of random sets, and leaves kHole there. Returns
+/// where, as offsets from sets.data.
 inline std::vector<uint64_t> take_surplus(const Sets& sets, std::span<const uint64_t> wanted,
                                           std::span<const uint64_t> have, sdk::Random& random) {
   struct Cursor {
-    uint64_t seen = 0;  // occurrences of the member so far
+    uint64_t seen = 0;                                     // occurrences of the member so far
     uint64_t next = std::numeric_limits<uint64_t>::max();  // the occurrence to take out
   };
   std::vector<Cursor> cursors(sets.members);

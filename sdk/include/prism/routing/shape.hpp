@@ -34,8 +34,8 @@ inline std::string check_shape(const Shape& shape) {
   return {};
 }
 
-/// Whether an assignment with these numbers of tokens per expert exists: each at most `tokens`, their
-/// sum tokens * top_k.
+/// Whether an assignment with these numbers of tokens per expert exists: each at most `tokens`,
+/// their sum tokens * top_k.
 inline std::string check_counts(const Shape& shape, std::span<const uint64_t> counts) {
   const std::string problem = check_shape(shape);
   if (!problem.empty()) {
