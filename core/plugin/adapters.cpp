@@ -223,10 +223,6 @@ class PluginRuntime final : public schedule::Runtime {
   prism_runtime_session_t* session_;
 };
 
-Domain plugins_fault(prism_status_t status) {
-  return machine_or(Domain::Plugin, status);
-}
-
 }  // namespace
 
 Result<prism_option_table_t> options(Registry& registry, std::string_view id,
@@ -255,16 +251,16 @@ Result<prism_option_table_t> options(Registry& registry, std::string_view id,
 Result<std::unique_ptr<schedule::Launcher>> open_launcher(Registry& registry, std::string_view id,
                                                           OptionValues values) {
   PRISM_TRY_ASSIGN(const auto bound, bind<prism_launcher_t>(registry, id, PRISM_LAUNCHER_1));
-  PRISM_TRY_ASSIGN(auto* session, (open_session<prism_launcher_t, prism_launcher_session_t>(
-                                      bound, values, plugins_fault)));
+  PRISM_TRY_ASSIGN(auto* session,
+                   (open_session<prism_launcher_t, prism_launcher_session_t>(bound, values)));
   return std::unique_ptr<schedule::Launcher>(new PluginLauncher(bound, session));
 }
 
 Result<std::unique_ptr<schedule::Runtime>> open_runtime(Registry& registry, std::string_view id,
                                                         OptionValues values) {
   PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
-  PRISM_TRY_ASSIGN(auto* session, (open_session<prism_runtime_t, prism_runtime_session_t>(
-                                      bound, values, plugins_fault)));
+  PRISM_TRY_ASSIGN(auto* session,
+                   (open_session<prism_runtime_t, prism_runtime_session_t>(bound, values)));
   return std::unique_ptr<schedule::Runtime>(new PluginRuntime(bound, session));
 }
 

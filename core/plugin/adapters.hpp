@@ -3,8 +3,9 @@
 ///
 /// Every error begins with the plugin and its function: "plugin 'local' (libprism_local.so 0.1.0):
 /// open(): ...". FAILED_PRECONDITION from open() and probe() is the machine's fault
-/// (Domain::Environment, exit code 4); other failures of open() are the plugin's, those of the
-/// other functions the run's.
+/// (Domain::Environment, exit code 4). INVALID_ARGUMENT and NOT_FOUND from open() are the fault of
+/// the options' values (exit code 2), other failures of open() the plugin's, those of the other
+/// functions the run's.
 #pragma once
 
 #include <memory>

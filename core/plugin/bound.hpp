@@ -61,15 +61,23 @@ Result<Bound<Table>> bind(Registry& registry, std::string_view id, const char* i
                       Code::NotFound);
 }
 
-/// Opens a session; the interfaces have the same open(). `domain(status)`: whose fault it is.
-template <typename Table, typename Session, typename DomainOf>
+/// Whose fault it is that open() failed: the machine's, that of the values, or the plugin's.
+inline Domain domain_of_open(prism_status_t status) {
+  if (status == PRISM_STATUS_INVALID_ARGUMENT || status == PRISM_STATUS_NOT_FOUND) {
+    return Domain::Config;
+  }
+  return machine_or(Domain::Plugin, status);
+}
+
+/// Opens a session; all interfaces have the same open().
+template <typename Table, typename Session>
 Result<Session*> open_session(const Bound<Table>& bound,
-                              std::span<const prism_option_value_t> values, DomainOf domain) {
+                              std::span<const prism_option_value_t> values) {
   const host::ErrorSink error;
   Session* session = nullptr;
   const prism_status_t status =
       bound.table->open(values.data(), values.size(), &session, error.c());
-  PRISM_TRY(outcome(*bound.plugin, "open", status, error, domain(status)));
+  PRISM_TRY(outcome(*bound.plugin, "open", status, error, domain_of_open(status)));
   if (session == nullptr) {
     return plugin_error(bound.plugin->name() + ": open() gave no session", Code::Internal);
   }

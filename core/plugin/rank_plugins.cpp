@@ -12,17 +12,11 @@
 namespace prism::plugin {
 namespace {
 
-Domain values_fault(prism_status_t status) {
-  const bool values = status == PRISM_STATUS_INVALID_ARGUMENT || status == PRISM_STATUS_NOT_FOUND;
-  return values ? Domain::Config : Domain::Plugin;
-}
-
 template <typename Table, typename Session>
 Result<wire::Plugin> for_ranks(Registry& registry, std::string_view id, const char* interface,
                                std::span<const prism_option_value_t> values) {
   PRISM_TRY_ASSIGN(const auto bound, bind<Table>(registry, id, interface));
-  PRISM_TRY_ASSIGN(Session* const session,
-                   (open_session<Table, Session>(bound, values, values_fault)));
+  PRISM_TRY_ASSIGN(Session* const session, (open_session<Table, Session>(bound, values)));
   bound.table->close(session);
 
   wire::Plugin plugin;

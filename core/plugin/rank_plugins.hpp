@@ -14,8 +14,7 @@
 namespace prism::plugin {
 
 /// `values`: one per row of the plugin's option table, in its order. A session is opened and closed
-/// again. Errors: as those of adapters.hpp, but where open() says INVALID_ARGUMENT or NOT_FOUND
-/// the values are to blame (Domain::Config).
+/// again. Errors: as those of adapters.hpp.
 Result<wire::Plugin> tensor_source_for_ranks(Registry& registry, std::string_view id,
                                              std::span<const prism_option_value_t> values);
 Result<wire::Plugin> router_for_ranks(Registry& registry, std::string_view id,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "plugins/torch/agent/router.hpp"
 #include "plugins/torch/agent/sources.hpp"
 #include "prism/wire/socket.hpp"
 
@@ -60,6 +61,7 @@ void Session::begin(int fd, uint32_t rank, uint32_t world_size, std::string fram
   }
   seed_ = welcome->seed;
   Sources::get().open(welcome->rules);
+  RankRouter::get().open(welcome->router);
 }
 
 uint32_t Session::group(wire::Group group) {
@@ -95,6 +97,7 @@ void Session::prepare_bye(wire::Bye bye) {
 
 void Session::at_exit(int exit_code, void* session) {
   Sources::get().close();
+  RankRouter::get().close();
   auto& self = *static_cast<Session*>(session);
   // Another thread may be blocked under the mutex, waiting for a verdict: then there is no BYE.
   const std::unique_lock lock(self.mutex_, std::try_to_lock);
