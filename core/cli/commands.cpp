@@ -32,6 +32,9 @@ int run_subcommand(const std::string& command, const Words& words,
     if (!words.empty() && command + " " + words.front() == subcommand.usage->command) {
       return run_parsed(*subcommand.usage, Words(words.begin() + 1, words.end()), subcommand.run);
     }
+    if (subcommand.hidden) {
+      continue;
+    }
     list += "\n  " + subcommand.usage->command + " " + subcommand.usage->synopsis;
   }
   if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {

@@ -17,7 +17,9 @@ commands:
   run EXPERIMENT       record the job's ranks, replay the whole job, print the prediction
   config check FILE    say what is wrong in an experiment file
   config show FILE     print the effective experiment with the origin of each value
-  plugin list          the plugins that can be used
+  plugin list          the plugins that are found, and which of them can be used
+  plugin show ID       one plugin: its options, and how an experiment uses it
+  plugin new KIND NAME start a plugin of your own
   doctor               what this machine can do, and what each missing piece disables
   --version            version of the program and of the plugin ABI
 

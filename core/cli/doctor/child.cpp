@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMaxOutput = 64U << 10;
+constexpr size_t kMaxOutput = 1U << 20;
 constexpr int kNoProgram = 127;
 
 std::string exit_text(int code) {

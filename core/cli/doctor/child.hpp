@@ -11,7 +11,7 @@ namespace prism::cli {
 
 struct ChildResult {
   bool ok = false;     ///< ended in time with exit code 0
-  std::string output;  ///< what it wrote; at most 64 KiB
+  std::string output;  ///< what it wrote; at most 1 MiB
   std::string ending;  ///< when not ok, in words: "exit code 1", "signal 11 (...)", "no answer ..."
 };
 
