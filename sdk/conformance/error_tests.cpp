@@ -50,9 +50,9 @@ void no_sink(Context& context, const Kind& kind) {
 /// The process goes on after a failure: what comes next is as if nothing had been.
 void goes_on(Context& context, const Kind& kind) {
   Bench bench(context, kind);
-  const Session session = bench.open();
-  const std::vector<std::string> expected = session.serve_all();
+  const std::vector<std::string> expected = bench.open().serve_all();
   for (size_t i = 0; i < bench.interface().invalid_count(); ++i) {
+    const Session session = bench.open();
     context.doing(bench.interface().describe_invalid(i));
     const StrictSink sink;
     bench.interface().serve_invalid(session.handle(), i, sink.c());

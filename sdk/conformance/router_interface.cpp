@@ -49,7 +49,6 @@ class RouterInterface : public Interface {
     if (status != PRISM_STATUS_OK) {
       return status;
     }
-    counts.require_intact("counts()");
     output += counts.copy();
     if (table_.assign != nullptr) {
       GuardedBuffer experts(plain.tokens * plain.top_k * sizeof(uint32_t), 0x5a);
@@ -58,7 +57,6 @@ class RouterInterface : public Interface {
       if (status != PRISM_STATUS_OK) {
         return status;
       }
-      experts.require_intact("assign()");
       output += experts.copy();
     }
     return table_.logits == nullptr ? PRISM_STATUS_OK
@@ -103,7 +101,6 @@ class RouterInterface : public Interface {
     const Placed<prism_tensor_t> placed(tensor, placement);
     const prism_status_t status = table_.logits(of(session), request, placed.get(), err);
     if (status == PRISM_STATUS_OK) {
-      values.require_intact("logits()");
       output += values.copy();
     }
     return status;

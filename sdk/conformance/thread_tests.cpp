@@ -37,11 +37,11 @@ class Worker {
 
 void concurrent(Context& context, const Kind& kind) {
   constexpr size_t kThreads = 4;
-  constexpr int kRounds = 20;
+  constexpr size_t kRounds = 10;
   Bench bench(context, kind);
   const std::vector<std::string> expected = bench.open().serve_all();
   std::vector<Session> sessions;
-  for (size_t i = 0; i < kThreads; ++i) {
+  for (size_t i = 0; i < kThreads * kRounds; ++i) {
     sessions.push_back(bench.open());
   }
   std::barrier start(kThreads);
@@ -50,8 +50,8 @@ void concurrent(Context& context, const Kind& kind) {
   for (size_t i = 0; i < kThreads; ++i) {
     workers.push_back(std::make_unique<Worker>([&, i] {
       start.arrive_and_wait();
-      for (int round = 0; round < kRounds && !differs; ++round) {
-        if (sessions[i].serve_all() != expected) {
+      for (size_t round = 0; round < kRounds && !differs; ++round) {
+        if (sessions[i * kRounds + round].serve_all() != expected) {
           differs = true;
         }
       }
@@ -68,7 +68,7 @@ void concurrent(Context& context, const Kind& kind) {
 void other_thread(Context& context, const Kind& kind) {
   Bench bench(context, kind);
   const Session session = bench.open();
-  const std::vector<std::string> expected = session.serve_all();
+  const std::vector<std::string> expected = bench.open().serve_all();
   std::vector<std::string> got;
   Worker(([&] { got = session.serve_all(); })).join();
   require(got == expected,
