@@ -48,6 +48,8 @@ std::string type_text(OptionType type) {
       return "table of string";
     case OptionType::StringOrList:
       return "string or list of string";
+    case OptionType::RankList:
+      return "ranks, as text or list of int";
   }
   return "?";
 }

@@ -56,11 +56,46 @@ Result<std::string> hash_of_file(const std::string& path) {
   return content_hash(content);
 }
 
+wire::Welcome welcome_of(const CollectJob& job) {
+  return {.seed = job.seed, .rules = job.rules, .router = job.router};
+}
+
+/// What agents are told, with the content of files that an option of a plugin names.
+Result<std::string> key_of_welcome(wire::Welcome welcome) {
+  std::string text;
+  const auto add_files = [&text](const wire::Plugin& plugin) -> Status {
+    for (const wire::PluginOption& option : plugin.options) {
+      std::error_code ignored;
+      if (option.type == PRISM_OPTION_PATH &&
+          std::filesystem::is_regular_file(option.text, ignored)) {
+        PRISM_TRY_ASSIGN(const std::string hash, hash_of_file(option.text));
+        text += hash + "\n";
+      }
+    }
+    return {};
+  };
+  for (wire::SourceRule& rule : welcome.rules) {
+    PRISM_TRY(add_files(rule.source));
+    rule.place.clear();  // a line more in the experiment file changes nothing
+  }
+  if (welcome.router) {
+    PRISM_TRY(add_files(*welcome.router));
+  }
+  if (!wire::encode({1, std::move(welcome)}, text)) {
+    return config_error("the rules for made-up values take more than " +
+                        std::to_string(wire::kMaxBody >> 20) + " MiB");
+  }
+  return content_hash(text);
+}
+
 /// What, besides the imported source files, decides the outcome of a run.
-Result<std::string> key_of(const CollectJob& job, Rank rank) {
+Result<std::string> key_of(const CollectJob& job, Rank rank, const std::string& welcome_key) {
   std::ostringstream text;
   text << job.versions << "\nscript " << job.script << "\ncwd " << job.cwd << "\nworld "
-       << job.world_size << "\nrank " << rank << "\nseed " << job.seed;
+       << job.world_size << "\nrank " << rank << "\nagent " << welcome_key;
+  for (const std::string& option : job.options) {
+    text << "\noption " << option;
+  }
   for (const std::string& argument : job.args) {
     text << "\narg " << argument;
   }
@@ -154,8 +189,9 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
   const std::vector<Wanted> wanted = plan(job);
   std::vector<RankRun> runs;
   std::vector<std::string> keys;
+  PRISM_TRY_ASSIGN(const std::string welcome_key, key_of_welcome(welcome_of(job)));
   for (const Wanted& one : wanted) {
-    PRISM_TRY_ASSIGN(std::string key, key_of(job, one.rank));
+    PRISM_TRY_ASSIGN(std::string key, key_of(job, one.rank, welcome_key));
     RankRun run;
     run.folder = folder_of(job, one);
     if (!job.fresh && !stale_input(run.folder, key)) {
@@ -166,6 +202,7 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     std::error_code ignored;
     std::filesystem::remove(inputs_path(run.folder), ignored);
     run.cwd = job.cwd;
+    run.welcome = welcome_of(job);
     run.repeat = one.repeat;
     if (!job.pin_to.empty()) {
       run.core = job.pin_to[one.rank % job.pin_to.size()];
@@ -209,9 +246,10 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
   }
   // Ranks that ended before a change ran another program than those that began after it.
   for (size_t i = 0; i < runs.size(); ++i) {
-    PRISM_TRY_ASSIGN(const std::string key, key_of(job, runs[i].spec.rank));
+    PRISM_TRY_ASSIGN(const std::string welcome_now, key_of_welcome(welcome_of(job)));
+    PRISM_TRY_ASSIGN(const std::string key, key_of(job, runs[i].spec.rank, welcome_now));
     if (key != keys[i]) {
-      return changed_meanwhile("a file of [job] inputs");
+      return changed_meanwhile("a file of [job] inputs or of a plugin's option");
     }
     if (const auto file = stale_input(runs[i].folder, key)) {
       return changed_meanwhile("'" + *file + "'");

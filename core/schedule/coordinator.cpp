@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <set>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -103,7 +104,7 @@ class LiveRank {
             "limit of this shell end it "
             "(ulimit -a)?";
       }
-      return run_error(text + last + with_stderr() + logs);
+      return run_error(text + last + foreign_code() + with_stderr() + logs);
     }
     if (bye_ && bye_->reason == wire::kByeException) {
       return run_error(name() + " raised an exception:\n" + indent(bye_->detail) + last + logs);
@@ -138,6 +139,7 @@ class LiveRank {
                       : "\n  processes that the script starts itself are not seen: what torchrun "
                         "would start is a rank") +
             "\n  where its threads are:\n" + indent(log_tail(run_.folder + "/stderr", 60)) +
+            foreign_code() +
             "\n  its output: " + run_.folder + "/{stdout,stderr}",
         Code::DeadlineExceeded);
   }
@@ -157,6 +159,22 @@ class LiveRank {
 
  private:
   std::string events_path() const { return run_.folder + "/events"; }
+
+  /// Plugins that worked inside the rank: they may be to blame for a crash or a hang.
+  std::string foreign_code() const {
+    std::set<std::string> ids;
+    for (const wire::SourceRule& rule : run_.welcome.rules) {
+      ids.insert(rule.source.id);
+    }
+    if (run_.welcome.router) {
+      ids.insert(run_.welcome.router->id);
+    }
+    std::string text;
+    for (const std::string& id : ids) {
+      text += (text.empty() ? "\n  plugins in the rank: " : ", ") + id;
+    }
+    return text;
+  }
 
   std::string with_stderr() const {
     const std::string text = log_tail(run_.folder + "/stderr", kTailLines);
@@ -197,7 +215,7 @@ class LiveRank {
                          Code::DataLoss);
       }
       greeted_ = true;
-      return reply(wire::Welcome{run_.spec.seed});
+      return reply(run_.welcome);
     }
     if (const auto* op = std::get_if<wire::Op>(&frame.message)) {
       ++communications_;

@@ -66,11 +66,11 @@ class Plugin {
         reinterpret_cast<const prism_plugin_t* (*)()>(::dlsym(handle, PRISM_PLUGIN_ENTRY));
     const std::string id = PRISM_RUNTIME_1;
     table_ = static_cast<const prism_runtime_t*>(entry()->get_interface(str(id)));
-    prism_option_value_t value{};
-    value.type = PRISM_OPTION_STRING;
-    value.set = 1;
-    value.u.text = str(python);
-    check(table_->open(&value, 1, &session_, &sink_));
+    prism_option_value_t values[2] = {};  // the second, a hook, is not set
+    values[0].type = PRISM_OPTION_STRING;
+    values[0].set = 1;
+    values[0].u.text = str(python);
+    check(table_->open(values, 2, &session_, &sink_));
   }
   ~Plugin() { table_->close(session_); }
   Plugin(const Plugin&) = delete;

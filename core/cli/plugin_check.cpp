@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// prism plugin check: the conformance tests, each in a process of its own.
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <regex>
+#include <thread>
+
+#include "core/base/file.hpp"
+#include "core/cli/plugin_check_report.hpp"
+#include "core/cli/plugin_check_subject.hpp"
+#include "core/cli/plugin_commands.hpp"
+#include "core/cli/plugin_search.hpp"
+#include "sdk/conformance/child.hpp"
+
+namespace prism::cli {
+namespace {
+
+using conformance::TestResult;
+
+constexpr int64_t kMaxTimeoutS = 3600;
+
+const Usage kCheck{
+    "prism plugin check",
+    "ID|PATH [options]",
+    "Whether a plugin keeps the rules of the plugin ABI and does what its kind must do.\n"
+    "PATH, its folder or library, has a '/' in it.",
+    {"ID|PATH"},
+    with_search_flags({{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
+                       {"only", "REGEX", "only tests whose name has a match"},
+                       {"skip", "REGEX", "no tests whose name has a match"},
+                       {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
+                       {"seed", "N", "of random values and requests; default: 1"},
+                       {"timeout", "SECONDS", "that a test may take; default: 10"},
+                       {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
+                       {"only-failed", "", "do not print what passes"},
+                       {"json", "", "for programs"},
+                       {"junit", "FILE", "also write the results as JUnit XML"},
+                       {"list", "", "name the tests and run none"}}),
+    "Stages: S0 file, S1 load, S2 identity, S3 lifecycle, S4 options, S5 semantics of the kind,\n"
+    "S6 errors, S7 compatibility, S8 threads, S9 determinism, S10 unload. Exit code: 0, or 3 when\n"
+    "a test fails, crashes or takes too long."};
+
+Result<int64_t> integer_or(const Arguments& arguments, const std::string& flag, int64_t otherwise,
+                           int64_t min, int64_t max) {
+  return arguments.has(flag) ? integer_value(arguments, flag, min, max)
+                             : Result<int64_t>(otherwise);
+}
+
+Result<std::optional<std::regex>> regex_of(const Arguments& arguments, const std::string& flag) {
+  if (!arguments.has(flag)) {
+    return std::optional<std::regex>();
+  }
+  try {
+    return std::optional<std::regex>(std::regex(arguments.at(flag)));
+  } catch (const std::regex_error&) {
+    return config_error("--" + flag + " takes a regular expression, not '" + arguments.at(flag) +
+                        "'");
+  }
+}
+
+/// The tests that the user wants.
+Result<conformance::Suite> chosen_tests(const Arguments& arguments,
+                                        const conformance::Subject& subject) {
+  PRISM_TRY_ASSIGN(const int64_t level, integer_or(arguments, "level", conformance::kLastStage, 0,
+                                                   conformance::kLastStage));
+  PRISM_TRY_ASSIGN(const std::optional<std::regex> only, regex_of(arguments, "only"));
+  PRISM_TRY_ASSIGN(const std::optional<std::regex> skip, regex_of(arguments, "skip"));
+  conformance::Suite tests = conformance::suite_for(subject);
+  std::erase_if(tests, [&](const conformance::Test& test) {
+    return test.hidden || test.stage() > level || (only && !std::regex_search(test.name, *only)) ||
+           (skip && std::regex_search(test.name, *skip));
+  });
+  if (tests.empty()) {
+    return config_error("no test is left by --level, --only and --skip; --list names them all");
+  }
+  return tests;
+}
+
+Result<conformance::RunOptions> run_options(const Arguments& arguments) {
+  conformance::RunOptions options;
+  PRISM_TRY_ASSIGN(const int64_t seed, integer_or(arguments, "seed", 1, 0, INT64_MAX));
+  PRISM_TRY_ASSIGN(options.timeout_s, integer_or(arguments, "timeout",
+                                                 conformance::kDefaultTimeoutS, 1, kMaxTimeoutS));
+  options.seed = static_cast<uint64_t>(seed);
+  options.jobs = std::max(std::thread::hardware_concurrency(), 1U);
+  options.in_process = arguments.has("in-process");
+  return options;
+}
+
+void print_list(const conformance::Suite& tests) {
+  size_t width = 0;
+  for (const conformance::Test& test : tests) {
+    width = std::max(width, test.name.size());
+  }
+  for (const conformance::Test& test : tests) {
+    std::printf("%-*s  %s\n", static_cast<int>(width), test.name.c_str(), test.doc.c_str());
+  }
+}
+
+/// Runs the tests and prints what came out.
+Result<bool> run(const Arguments& arguments, const CheckedPlugin& plugin,
+                 const conformance::Subject& subject, const conformance::Suite& tests,
+                 const conformance::RunOptions& options) {
+  const bool json = arguments.has("json");
+  const bool only_failed = arguments.has("only-failed");
+  const std::vector<TestResult> results =
+      conformance::run_suite(subject, tests, options, [&](const TestResult& result) {
+        if (!json && (!only_failed || is_failure(result.verdict.outcome))) {
+          std::fputs(as_line(plugin, result).c_str(), stdout);
+          std::fflush(stdout);
+        }
+      });
+  std::vector<TestResult> shown = results;
+  if (only_failed) {
+    std::erase_if(shown, [](const TestResult& r) { return !is_failure(r.verdict.outcome); });
+  }
+  std::fputs(json ? as_json(plugin, shown).c_str() : summary_line(results).c_str(), stdout);
+  if (arguments.has("junit")) {
+    PRISM_TRY(write_file_atomically(arguments.at("junit"), as_junit(plugin, results)));
+  }
+  return std::none_of(results.begin(), results.end(),
+                      [](const TestResult& r) { return is_failure(r.verdict.outcome); });
+}
+
+Result<bool> check_plugin(const Arguments& arguments) {
+  PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
+  PRISM_TRY_ASSIGN(const plugin::Candidate found, find_plugin(arguments.at("ID|PATH"), path));
+  if (found.state != plugin::State::Ok) {
+    return plugin_error(found.folder + ": " + found.reason);
+  }
+  const std::string options_file = arguments.has("options") ? arguments.at("options") : "";
+  PRISM_TRY_ASSIGN(const conformance::Subject subject, subject_of(found, options_file));
+  PRISM_TRY_ASSIGN(const conformance::Suite tests, chosen_tests(arguments, subject));
+  PRISM_TRY_ASSIGN(const conformance::RunOptions options, run_options(arguments));
+  if (arguments.has("list")) {
+    print_list(tests);
+    return true;
+  }
+  return run(arguments, {found.id, arguments.at("ID|PATH"), options_file, options.seed}, subject,
+             tests, options);
+}
+
+int check(const Arguments& arguments) {
+  const Result<bool> held = check_plugin(arguments);
+  if (!held.ok()) {
+    return report_error(held.status());
+  }
+  return *held ? 0 : plugin_error("").exit_code();
+}
+
+}  // namespace
+
+Subcommand plugin_check_command() {
+  return {&kCheck, check};
+}
+
+}  // namespace prism::cli

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// S5 of tensor sources: fill() keeps the promises of prism/abi/tensor_source.h.
+#include <optional>
+
+#include "prism/sdk/tensor.hpp"
+#include "sdk/conformance/library.hpp"
+#include "sdk/conformance/suite.hpp"
+#include "sdk/conformance/tensor_source_interface.hpp"
+
+namespace prism::conformance {
+namespace {
+
+/// A tensor source with an open session.
+class SourceBench {
+ public:
+  explicit SourceBench(Context& context)
+      : context_(context),
+        bench_(context, kTensorSourceKind),
+        table_(*static_cast<const prism_tensor_source_t*>(
+            bench_.plugin().get_interface(PRISM_TENSOR_SOURCE_1))),
+        session_(bench_.open()) {}
+
+  /// What fill() made of memory full of `poison`; nothing when the source has no such value.
+  std::optional<std::string> fill(const FillCase& wanted, unsigned char poison = 0x5a) {
+    context_.doing(wanted.describe());
+    GuardedBuffer buffer(wanted.bytes(), poison);
+    const prism_tensor_t tensor = wanted.tensor(buffer.data());
+    const StrictSink sink;
+    const prism_status_t status =
+        table_.fill(static_cast<prism_tensor_source_session_t*>(session_.handle()), &wanted.request,
+                    &tensor, sink.c());
+    buffer.require_intact(wanted.describe() + ":");
+    if (status != PRISM_STATUS_OK) {
+      const std::string problem = sink.problem(status);
+      require(problem.empty(), wanted.describe() + ": " + problem);
+      require(status == PRISM_STATUS_INVALID_ARGUMENT,
+              wanted.describe() + " failed with status " + std::to_string(status) + sink.quoted() +
+                  "; a request that it has no value for is INVALID_ARGUMENT");
+      refusal_ = sink.message();
+      return std::nullopt;
+    }
+    served_ = true;
+    return buffer.copy();
+  }
+
+  void require_served() const {
+    if (!served_) {
+      skip("the source has no value for any of the requests of this test (its words: " + refusal_ +
+           ")");
+    }
+  }
+
+ private:
+  Context& context_;
+  Bench bench_;
+  const prism_tensor_source_t& table_;
+  Session session_;
+  bool served_ = false;
+  std::string refusal_;
+};
+
+/// fill_cases() has this shape in all dtypes, and then other shapes.
+bool is_plain_shape(const FillCase& one) {
+  return one.shape == std::vector<int64_t>{3, 5};
+}
+
+void buffers(Context& context) {
+  SourceBench source(context);
+  for (const FillCase& one : fill_cases(context.seed())) {
+    source.fill(one);
+  }
+  source.require_served();
+}
+
+/// An element that stays as it was, whatever that was, has not been written.
+void require_every_element(SourceBench& source, const FillCase& one) {
+  const std::optional<std::string> first = source.fill(one, 0x5a);
+  const std::optional<std::string> second = source.fill(one, 0xc3);
+  require(first.has_value() == second.has_value(),
+          one.describe() + " is served once and refused once");
+  if (!first) {
+    return;
+  }
+  const size_t size = sdk::element_size(one.dtype);
+  for (size_t i = 0; i < one.bytes(); ++i) {
+    const auto was = [&](const std::string& bytes, unsigned char poison) {
+      return static_cast<unsigned char>(bytes[i]) == poison;
+    };
+    require(!was(*first, 0x5a) || !was(*second, 0xc3),
+            one.describe() + ": element " + std::to_string(i / size) + " of " +
+                std::to_string(one.elements()) + " is not written");
+  }
+}
+
+void every_element(Context& context) {
+  SourceBench source(context);
+  for (const FillCase& one : fill_cases(context.seed())) {
+    if (is_plain_shape(one)) {
+      require_every_element(source, one);
+    }
+  }
+  source.require_served();
+}
+
+void shapes(Context& context) {
+  SourceBench source(context);
+  for (const FillCase& one : fill_cases(context.seed())) {
+    if (!is_plain_shape(one)) {
+      require_every_element(source, one);
+    }
+  }
+  source.require_served();
+}
+
+void bools(Context& context) {
+  SourceBench source(context);
+  for (FillCase one : fill_cases(context.seed())) {
+    if (one.dtype != PRISM_DTYPE_BOOL) {
+      continue;
+    }
+    one.shape = {500};
+    const std::string bytes = source.fill(one).value_or("");
+    for (const char byte : bytes) {
+      require(byte == 0 || byte == 1, one.describe() + " wrote the byte " +
+                                          std::to_string(static_cast<unsigned char>(byte)) +
+                                          "; a bool is 0 or 1");
+    }
+  }
+  source.require_served();
+}
+
+}  // namespace
+
+void add_tensor_source_tests(Suite& suite) {
+  const std::string open = kind_test(3, kTensorSourceKind, "open_close");
+  const std::string first = kind_test(5, kTensorSourceKind, "buffers");
+  const auto add = [&](const char* what, const char* doc, void (*run)(Context&),
+                       const std::string& after) {
+    suite.push_back({kind_test(5, kTensorSourceKind, what), doc, run, {after}});
+  };
+  add("buffers", "It writes the tensor and nothing around it; what it cannot serve, it refuses.",
+      buffers, open);
+  add("every_element", "It writes every element, of every dtype that it serves.", every_element,
+      first);
+  add("shapes", "It writes every element of scalars, large, empty and many-dimensional tensors.",
+      shapes, first);
+  add("bools", "A bool is 0 or 1.", bools, first);
+}
+
+}  // namespace prism::conformance

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tensor source of random bytes; it has no complex numbers. */
+#define _GNU_SOURCE
+#include "prism/abi/tensor_source.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "plugin.h"
+
+typedef prism_tensor_source_session_t Session;
+typedef const prism_error_sink_t Sink;
+
+struct prism_tensor_source_session {
+  int64_t spread;
+  uint64_t calls;
+};
+
+static prism_status_t open_session(const prism_option_value_t* values, uint64_t count,
+                                   Session** session, Sink* err) {
+  const int64_t spread = checked_spread(values, count, err);
+  if (spread < 0) {
+    return PRISM_STATUS_INVALID_ARGUMENT;
+  }
+  *session = calloc(1, sizeof(Session));
+  (*session)->spread = spread;
+  return PRISM_STATUS_OK;
+}
+
+static void close_session(Session* session) {
+  free(session);
+#ifdef MUTANT_frees_twice
+  free(session);
+#endif
+}
+
+static uint64_t element_size(int32_t dtype) {
+  static const uint8_t kSizes[] = {0, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 8, 0, 1, 1, 2, 4, 8};
+  return dtype >= 0 && dtype < (int32_t)sizeof kSizes ? kSizes[dtype] : 0;
+}
+
+#ifdef MUTANT_thread_per_session
+static void* sleeper(void* nothing) {
+  sleep(30);
+  return nothing;
+}
+#endif
+
+static prism_status_t fill(Session* session, const prism_tensor_request_t* request,
+                           const prism_tensor_t* out, Sink* err) {
+  uint64_t size = element_size(out->dtype);
+#ifdef MUTANT_accepts_unknown_dtype
+  size = size == 0 ? 4 : size;
+#endif
+  if (size == 0) {
+    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "no value of this dtype");
+  }
+  uint64_t elements = 1;
+  for (uint32_t i = 0; i < out->ndim; ++i) {
+    if (out->shape[i] < 0) {
+      return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the shape cannot be right");
+    }
+    elements *= (uint64_t)out->shape[i];
+  }
+#ifdef MUTANT_refuses_empty
+  if (elements == 0) {
+    return fail(err, PRISM_STATUS_INTERNAL, "nothing to do");
+  }
+#endif
+#ifndef MUTANT_writes_to_null
+  if (elements > 0 && out->data == NULL) {
+    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the tensor has no memory");
+  }
+#endif
+#ifdef MUTANT_thread_per_session
+  if (session->calls++ == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, sleeper, NULL);
+  }
+#endif
+  say("filling");
+  uint64_t state = scramble(request->seed ^ scramble(request->call ^ scramble(request->rank)));
+  state = scramble(state ^ request->part ^ (uint64_t)session->spread ^ (uint64_t)request->peer);
+#ifdef MUTANT_counts_calls
+  state += session->calls++;
+#endif
+#ifdef MUTANT_clock
+  static uint64_t start;
+  start = start == 0 ? (uint64_t)getpid() : start;
+  state += start;
+#endif
+#ifdef MUTANT_tensor_size_exact
+  if (out->struct_size != sizeof *out) {
+    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "unknown tensor");
+  }
+#endif
+#ifdef MUTANT_reads_behind_tensor
+  state += ((const volatile unsigned char*)out)[sizeof *out] == 0x11;
+#endif
+  unsigned char* bytes = out->data;
+#ifdef MUTANT_one_element
+  elements = elements > 1 ? 1 : elements;
+#endif
+#ifdef MUTANT_last_element_missing
+  elements -= elements == 1000;
+#endif
+#ifdef MUTANT_scalars_missing
+  if (out->ndim == 0) {
+    return PRISM_STATUS_OK;
+  }
+#endif
+#ifdef MUTANT_one_element_more
+  elements += elements > 0;
+#endif
+#ifdef MUTANT_four_bytes_each
+  size = elements > 0 ? 4 : size;
+#endif
+  for (uint64_t i = 0; i < elements * size; ++i) {
+    bytes[i] = (unsigned char)scramble(state + i);
+#ifndef MUTANT_bools_of_any_byte
+    if (out->dtype == PRISM_DTYPE_BOOL) {
+      bytes[i] &= 1;
+    }
+#endif
+  }
+  return PRISM_STATUS_OK;
+}
+
+static const prism_tensor_source_t kTable = {sizeof(prism_tensor_source_t),
+                                             0,
+                                             {kRows, OPTION_COUNT, sizeof(prism_option_t)},
+                                             open_session,
+                                             fill,
+                                             close_session};
+const char* const kInterface = PRISM_TENSOR_SOURCE_1;
+const void* const kInterfaceTable = &kTable;
