@@ -139,8 +139,7 @@ class LiveRank {
                       : "\n  processes that the script starts itself are not seen: what torchrun "
                         "would start is a rank") +
             "\n  where its threads are:\n" + indent(log_tail(run_.folder + "/stderr", 60)) +
-            foreign_code() +
-            "\n  its output: " + run_.folder + "/{stdout,stderr}",
+            foreign_code() + "\n  its output: " + run_.folder + "/{stdout,stderr}",
         Code::DeadlineExceeded);
   }
 

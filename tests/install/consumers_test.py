@@ -51,8 +51,7 @@ class Consumers(unittest.TestCase):
                           "--output-on-failure")
         self.assertIn(f"{plugin}.unit", tests.stdout)
         shown = self.look_at(folder, plugin)
-        if "plugin check" in self.call(self.prism, "plugin", "--help").stdout:
-            self.call(CMAKE, "--build", folder / "build", "--target", f"check-{plugin}")
+        self.call(CMAKE, "--build", folder / "build", "--target", f"check-{plugin}")
         return shown
 
     def look_at(self, folder, plugin):
@@ -86,6 +85,15 @@ class Consumers(unittest.TestCase):
                 with self.subTest(kind=kind, language=language):
                     folder = self.new(f"{kind}-{language}", kind, language)
                     self.build_and_check(folder, ID)
+
+    def test_the_steps_that_are_printed(self):
+        folder = self.scratch / "with a space"
+        folder.mkdir()
+        said = self.call(self.prism, "plugin", "new", "router", NAME, cwd=folder).stdout
+        steps = said.split("next:\n", 1)[1]
+        self.assertIn("plugin check", steps)
+        done = self.call("bash", "-ec", steps, cwd=folder)
+        self.assertIn(f"{ID}.unit", done.stdout)
 
     def test_template_from_the_build_tree(self):
         folder = self.new("router-from-build-tree", "router")
