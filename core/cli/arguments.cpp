@@ -21,6 +21,11 @@ po::options_description flags_of(const Usage& usage) {
   for (const Flag& flag : usage.flags) {
     if (flag.value.empty()) {
       flags.add_options()(flag.name.c_str(), flag.doc.c_str());
+    } else if (flag.repeatable) {
+      flags.add_options()(
+          flag.name.c_str(),
+          po::value<std::vector<std::string>>()->composing()->value_name(flag.value),
+          flag.doc.c_str());
     } else {
       flags.add_options()(flag.name.c_str(), po::value<std::string>()->value_name(flag.value),
                           flag.doc.c_str());
@@ -52,7 +57,9 @@ Result<Arguments> parse_arguments(const Usage& usage, const std::vector<std::str
   arguments.help = map.count("help") != 0;
   for (const Flag& flag : usage.flags) {
     const auto it = map.find(flag.name);
-    if (it != map.end()) {
+    if (it != map.end() && flag.repeatable) {
+      arguments.lists[flag.name] = it->second.as<std::vector<std::string>>();
+    } else if (it != map.end()) {
       arguments.values[flag.name] = flag.value.empty() ? "" : it->second.as<std::string>();
     }
   }

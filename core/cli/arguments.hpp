@@ -14,6 +14,7 @@ struct Flag {
   std::string name;   ///< without "--"
   std::string value;  ///< what stands for the value in the help; empty: the flag takes none
   std::string doc;
+  bool repeatable = false;  ///< only of one with a value
 };
 
 /// What a command understands.
@@ -28,8 +29,14 @@ struct Usage {
 
 struct Arguments {
   std::map<std::string, std::string> values;  ///< flags given ("" without value) and positionals
+  std::map<std::string, std::vector<std::string>> lists;  ///< repeatable flags given
   bool has(const std::string& name) const { return values.count(name) != 0; }
   const std::string& at(const std::string& name) const { return values.at(name); }
+  /// The values of a repeatable flag, in the order of the command line; none when it is not given.
+  std::vector<std::string> all(const std::string& name) const {
+    const auto found = lists.find(name);
+    return found == lists.end() ? std::vector<std::string>() : found->second;
+  }
   bool help = false;
 };
 

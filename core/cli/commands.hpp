@@ -13,14 +13,15 @@ namespace prism::cli {
 using Words = std::vector<std::string>;
 
 int run_command(const Words& words);     ///< prism run EXPERIMENT
-int config_command(const Words& words);  ///< prism config check|show FILE
-int plugin_command(const Words& words);  ///< prism plugin list
+int config_command(const Words& words);  ///< prism config check|show|reference
+int plugin_command(const Words& words);  ///< prism plugin list|show|new
 int doctor_command(const Words& words);  ///< prism doctor
 
 /// A word after the command, what it understands and what it does.
 struct Subcommand {
   const Usage* usage;
   int (*run)(const Arguments&);
+  bool hidden = false;  ///< only Prism itself runs it
 };
 /// Runs the subcommand that the first word names, or prints help or an error.
 int run_subcommand(const std::string& command, const Words& words,

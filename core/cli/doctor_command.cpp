@@ -9,6 +9,7 @@
 #include "core/cli/interrupt.hpp"
 #include "core/config/plugin_options.hpp"
 #include "core/plugin/adapters.hpp"
+#include "core/plugin/search_path.hpp"
 #include "core/schedule/reference.hpp"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
@@ -73,7 +74,7 @@ int measure_and_print(const std::string& python) {
   if (::mkdtemp(folder) == nullptr) {
     return report_error(run_error("cannot make a folder in /tmp"));
   }
-  plugin::Registry registry({.overrides = {}, .roots = plugin::standard_roots()});
+  plugin::Registry registry({.overrides = {}, .roots = plugin::usual_roots()});
   const Result<schedule::MeasuredLink> link = measure(registry, python, folder);
   if (!link.ok()) {
     return report_error(link.status());  // the folder holds the output that the message names

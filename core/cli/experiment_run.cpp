@@ -203,18 +203,19 @@ void note_busy_machine(RunReport& report) {
 
 }  // namespace
 
-ExperimentRun::ExperimentRun(config::Experiment experiment, RunDir run_dir, int interrupt_fd)
+ExperimentRun::ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins,
+                             RunDir run_dir, int interrupt_fd)
     : experiment_(std::move(experiment)),
       run_dir_(std::move(run_dir)),
       interrupt_fd_(interrupt_fd),
-      registry_(std::make_unique<plugin::Registry>(plugin::SearchPath{
-          .overrides = experiment_.plugins.paths, .roots = plugin::standard_roots()})) {}
+      registry_(std::make_unique<plugin::Registry>(std::move(plugins))) {}
 
 Result<std::unique_ptr<ExperimentRun>> ExperimentRun::open(config::Experiment experiment,
+                                                           plugin::SearchPath plugins,
                                                            int interrupt_fd) {
   PRISM_TRY_ASSIGN(RunDir run_dir, RunDir::open(experiment.run_dir));
-  std::unique_ptr<ExperimentRun> run(
-      new ExperimentRun(std::move(experiment), std::move(run_dir), interrupt_fd));
+  std::unique_ptr<ExperimentRun> run(new ExperimentRun(std::move(experiment), std::move(plugins),
+                                                       std::move(run_dir), interrupt_fd));
   PRISM_TRY(run->open_plugins());
   PRISM_TRY(write_file_atomically(run->run_dir_.file("experiment.lock.toml"),
                                   config::render_effective(run->experiment_)));
@@ -393,9 +394,14 @@ Result<Verification> ExperimentRun::verify(uint32_t ranks) {
   spec.env = env;
   std::vector<DurationNs> measured;
   for (uint32_t repeat = 1; repeat <= experiment_.time.repeats; ++repeat) {
-    PRISM_TRY_ASSIGN(const schedule::ReferenceRun run,
-                     schedule::run_reference(*launcher, *runtime_, spec, world.folder,
-                                             experiment_.job.cwd, limits()));
+    auto ended = schedule::run_reference(*launcher, *runtime_, spec, world.folder,
+                                         experiment_.job.cwd, limits());
+    if (!ended.ok()) {
+      return std::move(ended).status().context("running the job for real, " +
+                                               count_of(ranks, "rank") + " under torchrun on " +
+                                               count_of(world.pin_to.size(), "core"));
+    }
+    const schedule::ReferenceRun& run = *ended;
     verification.late_aborts += run.late_aborts;
     const size_t warmup = experiment_.time.warmup_iterations;
     for (size_t i = warmup; i < run.iteration_times.size(); ++i) {

@@ -27,7 +27,7 @@ class ExperimentRun {
   /// Loads and checks plugins and their options, locks the run directory, asks the runtime what is
   /// there. `interrupt_fd`: see CoordinatorOptions.
   static Result<std::unique_ptr<ExperimentRun>> open(config::Experiment experiment,
-                                                     int interrupt_fd);
+                                                     plugin::SearchPath plugins, int interrupt_fd);
 
   /// Records what is not recorded yet (all of it when `fresh`) and replays the job; writes
   /// metrics.json. `verify_ranks`: also runs and predicts the job at that many ranks.
@@ -46,7 +46,8 @@ class ExperimentRun {
     std::optional<link::Link> link;  ///< in place of those of the experiment
   };
 
-  ExperimentRun(config::Experiment experiment, RunDir run_dir, int interrupt_fd);
+  ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins, RunDir run_dir,
+                int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
   Status open_plugins();
   Status open_rank_plugins();

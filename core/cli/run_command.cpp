@@ -6,6 +6,7 @@
 #include "core/cli/commands.hpp"
 #include "core/cli/experiment_run.hpp"
 #include "core/cli/interrupt.hpp"
+#include "core/cli/plugin_search.hpp"
 
 namespace prism::cli {
 namespace {
@@ -17,10 +18,11 @@ const Usage kRun{
     "the\n"
     "whole job on a virtual clock and prints its iteration time. Results are in the run directory.",
     {"EXPERIMENT"},
-    {{"verify", "N", "also run the job for real with N ranks (torchrun), and predict those"},
-     {"fresh", "", "record again what is recorded and still current"},
-     {"json", "", "print metrics.json in place of the tables"},
-     {"verbose", "", "keep debug messages in prism.log"}},
+    with_search_flags(
+        {{"verify", "N", "also run the job for real with N ranks (torchrun), and predict those"},
+         {"fresh", "", "record again what is recorded and still current"},
+         {"json", "", "print metrics.json in place of the tables"},
+         {"verbose", "", "keep debug messages in prism.log"}}),
     "What was recorded is kept and used again while script, arguments, environment and versions\n"
     "stay the same: to try another link, edit [link.default] and run again."};
 
@@ -42,8 +44,12 @@ int run(const Arguments& arguments) {
     std::fputs(loaded.diagnostics.text().c_str(), stderr);
     return 2;
   }
+  Result<plugin::SearchPath> plugins = search_path(arguments, loaded.experiment->plugins.paths);
+  if (!plugins.ok()) {
+    return report_error(plugins.status());
+  }
   const Result<std::unique_ptr<ExperimentRun>> opened =
-      ExperimentRun::open(std::move(*loaded.experiment), catch_interrupts());
+      ExperimentRun::open(std::move(*loaded.experiment), *std::move(plugins), catch_interrupts());
   if (!opened.ok()) {
     return report_error(opened.status());
   }

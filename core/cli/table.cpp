@@ -32,7 +32,8 @@ std::string Table::to_string() const {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string pad(widths[i] - row[i].size(), ' ');
-      line += i == 0 ? "  " + row[i] + pad : "  " + pad + row[i];
+      const bool left = i == 0 || align_ == Align::Left;
+      line += left ? "  " + row[i] + pad : "  " + pad + row[i];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -10,15 +10,20 @@
 
 namespace prism::cli {
 
-/// Columns padded to their widest cell, two spaces apart; the first column left, others right.
+/// Columns padded to their widest cell, two spaces apart; the first column is aligned left.
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+  /// Right: the other columns hold figures; Left: words.
+  enum class Align : uint8_t { Right, Left };
+  explicit Table(std::vector<std::string> header, Align align = Align::Right) : align_(align) {
+    rows_.push_back(std::move(header));
+  }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.size() == 1; }
   std::string to_string() const;
 
  private:
+  Align align_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -35,14 +35,7 @@ std::optional<OptionType> option_type(int32_t type) {
   }
 }
 
-/// A plugin's table in our own rows; they borrow the plugin's static text.
-struct Rows {
-  std::vector<Option> options;
-  std::vector<int32_t> abi_types;
-  std::vector<std::vector<std::string_view>> choices;
-};
-
-Status convert_rows(std::string_view id, const prism_option_table_t& table, Rows& rows) {
+Status convert_rows(std::string_view id, const prism_option_table_t& table, OptionRows& rows) {
   auto refuse = [&](const std::string& what) {
     return plugin_error("plugin '" + printable(id) + "': its table of options is wrong: " + what);
   };
@@ -108,8 +101,7 @@ const Value* find_options(const Experiment& experiment, std::string_view id) {
 /// What is written in `scope`, whose folder is set here, for the plugin `id`.
 Result<PluginOptions> validate(const Experiment& experiment, std::string_view id, TableScope scope,
                                const prism_option_table_t& table, Diagnostics& diagnostics) {
-  Rows rows;
-  PRISM_TRY(convert_rows(id, table, rows));
+  PRISM_TRY_ASSIGN(const OptionRows rows, read_option_rows(id, table));
   std::error_code error;
   std::filesystem::path file = std::filesystem::absolute(experiment.file, error);
   scope.folder = file.parent_path().string();
@@ -122,6 +114,12 @@ Result<PluginOptions> validate(const Experiment& experiment, std::string_view id
 }
 
 }  // namespace
+
+Result<OptionRows> read_option_rows(std::string_view id, const prism_option_table_t& table) {
+  OptionRows rows;
+  PRISM_TRY(convert_rows(id, table, rows));
+  return rows;
+}
 
 PluginOptions::PluginOptions(std::vector<OptionValue> values, const std::vector<int32_t>& abi_types)
     : values_(std::move(values)) {

@@ -13,6 +13,20 @@
 
 namespace prism::config {
 
+/// A plugin's table as rows of our own, which borrow its static text.
+struct OptionRows {
+  OptionRows() = default;
+  OptionRows(OptionRows&&) = default;  // no copies: the rows point into `choices`
+  OptionRows& operator=(OptionRows&&) = default;
+
+  std::vector<Option> options;
+  std::vector<int32_t> abi_types;  ///< PRISM_OPTION_ of each row
+  std::vector<std::vector<std::string_view>> choices;
+};
+
+/// Errors (Domain::Plugin): a table that the plugin should not have.
+Result<OptionRows> read_option_rows(std::string_view id, const prism_option_table_t& table);
+
 /// One value per row of the plugin's table, in its order.
 class PluginOptions {
  public:

@@ -11,6 +11,7 @@
 #include "prism/abi/router.h"
 #include "prism/abi/tensor_source.h"
 #include "prism/host/sinks.hpp"
+#include "prism/host/threads.hpp"
 
 namespace prism::plugin {
 namespace {
@@ -32,17 +33,22 @@ class PluginLauncher final : public schedule::Launcher {
  public:
   PluginLauncher(Bound<prism_launcher_t> bound, prism_launcher_session_t* session)
       : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
-  ~PluginLauncher() override { table_.close(session_); }
+  ~PluginLauncher() override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "close");
+    table_.close(session_);
+  }
   PluginLauncher(const PluginLauncher&) = delete;
   PluginLauncher& operator=(const PluginLauncher&) = delete;
 
   std::string describe() override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "describe");
     const host::TextSink text;
     table_.describe(session_, text.c());
     return text.text();
   }
 
   Result<schedule::ProcessId> spawn(const schedule::LaunchSpec& spec) override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "spawn");
     const std::vector<prism_str_t> argv = to_c(spec.argv);
     const std::vector<prism_str_t> env = to_c(spec.env);
     std::vector<prism_fd_map_t> fds;
@@ -70,14 +76,19 @@ class PluginLauncher final : public schedule::Launcher {
   }
 
   Status signal(schedule::ProcessId process, int signo) override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "signal");
     const host::ErrorSink error;
     const prism_status_t status = table_.signal(session_, process, signo, error.c());
     return outcome(plugin_, "signal", status, error, Domain::Run);
   }
 
-  int event_fd() override { return table_.event_fd(session_); }
+  int event_fd() override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "event_fd");
+    return table_.event_fd(session_);
+  }
 
   Result<std::optional<schedule::ProcessExit>> next_exit() override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "next_exit");
     const host::ErrorSink error;
     prism_process_exit_t c{};
     c.struct_size = sizeof c;
@@ -93,6 +104,7 @@ class PluginLauncher final : public schedule::Launcher {
   const LoadedPlugin& plugin_;
   const prism_launcher_t& table_;
   prism_launcher_session_t* session_;
+  host::ThreadRules threads_{plugin_.name()};
 };
 
 /// Collects the command line of a rank.
@@ -136,11 +148,15 @@ class PluginRuntime final : public schedule::Runtime {
  public:
   PluginRuntime(Bound<prism_runtime_t> bound, prism_runtime_session_t* session)
       : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
-  ~PluginRuntime() override { table_.close(session_); }
+  ~PluginRuntime() override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "close");
+    table_.close(session_);
+  }
   PluginRuntime(const PluginRuntime&) = delete;
   PluginRuntime& operator=(const PluginRuntime&) = delete;
 
   Result<std::string> probe(const std::vector<std::string>& env) override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "probe");
     const std::vector<prism_str_t> c = to_c(env);
     const host::ErrorSink error;
     const host::TextSink text;
@@ -200,7 +216,10 @@ class PluginRuntime final : public schedule::Runtime {
                       });
   }
 
-  int stack_signal() override { return table_.stack_signal(session_); }
+  int stack_signal() override {
+    const auto entered = threads_.enter(host::ThreadTag::Control, "stack_signal");
+    return table_.stack_signal(session_);
+  }
 
  private:
   /// The command line that `call` writes into a sink.
@@ -208,6 +227,7 @@ class PluginRuntime final : public schedule::Runtime {
   Result<schedule::Command> command_of(const char* function, const Call& call) {
     const host::ErrorSink error;
     CommandSink sink;
+    const auto entered = threads_.enter(host::ThreadTag::Control, function);
     const prism_status_t status = call(sink, error);
     PRISM_TRY(outcome(plugin_, function, status, error, machine_or(Domain::Run, status)));
     schedule::Command command = sink.take();
@@ -221,6 +241,7 @@ class PluginRuntime final : public schedule::Runtime {
   const LoadedPlugin& plugin_;
   const prism_runtime_t& table_;
   prism_runtime_session_t* session_;
+  host::ThreadRules threads_{plugin_.name()};
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/plugin/registry.hpp"
 #include "prism/abi/option.h"
 #include "prism/host/sinks.hpp"
+#include "prism/host/threads.hpp"
 
 namespace prism::plugin {
 
@@ -75,6 +76,8 @@ Result<Session*> open_session(const Bound<Table>& bound,
                               std::span<const prism_option_value_t> values) {
   const host::ErrorSink error;
   Session* session = nullptr;
+  host::ThreadRules threads(bound.plugin->name());
+  const auto entered = threads.enter(host::ThreadTag::Control, "open");
   const prism_status_t status =
       bound.table->open(values.data(), values.size(), &session, error.c());
   PRISM_TRY(outcome(*bound.plugin, "open", status, error, domain_of_open(status)));

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string_view>
 
+#include "core/plugin/trust.hpp"
 #include "prism/abi/version.h"
 #include "prism/host/bind.hpp"
 
@@ -36,6 +37,15 @@ bool has_sanitizer(std::string_view name) {
   return true;
 }
 
+/// What is loaded or run from the plugin's folder.
+std::vector<std::string> files_of(const Manifest& manifest) {
+  std::vector<std::string> files = {manifest.library};
+  for (const Companion& companion : manifest.companions) {
+    files.push_back(companion.file);
+  }
+  return files;
+}
+
 void judge(Candidate& candidate) {
   const Manifest& m = candidate.manifest;
   if (m.abi_major != PRISM_ABI_MAJOR) {
@@ -60,11 +70,7 @@ void judge(Candidate& candidate) {
       return;
     }
   }
-  std::vector<std::string> files = {m.library};
-  for (const Companion& companion : m.companions) {
-    files.push_back(companion.file);
-  }
-  for (const std::string& file : files) {
+  for (const std::string& file : files_of(m)) {
     std::error_code error;
     if (!fs::is_regular_file(candidate.folder + "/" + file, error)) {
       candidate.state = State::Broken;
@@ -74,20 +80,15 @@ void judge(Candidate& candidate) {
   }
 }
 
-Candidate examine(const std::string& folder) {
-  Candidate candidate;
-  candidate.folder = folder;
-  Result<Manifest> manifest = read_manifest(folder);
-  if (manifest.ok()) {
-    candidate.manifest = *std::move(manifest);
-    candidate.id = candidate.manifest.id;
-    judge(candidate);
-  } else {
-    candidate.id = fs::path(folder).filename().string();
-    candidate.state = State::Broken;
-    candidate.reason = manifest.status().message();
+/// Puts off what others may change, files and folders alike.
+void distrust(Candidate& candidate, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const std::string reason = why_untrusted(path);
+    if (candidate.state == State::Ok && !reason.empty()) {
+      candidate.state = State::Broken;
+      candidate.reason = reason;
+    }
   }
-  return candidate;
 }
 
 std::vector<std::string> subfolders(const std::string& root) {
@@ -105,25 +106,36 @@ std::vector<std::string> subfolders(const std::string& root) {
 
 }  // namespace
 
-std::vector<std::string> standard_roots() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) {
-    return {};
+Candidate examine(const std::string& folder, bool allow_insecure) {
+  Candidate candidate;
+  candidate.folder = folder;
+  Result<Manifest> manifest = read_manifest(folder);
+  if (manifest.ok()) {
+    candidate.manifest = *std::move(manifest);
+    candidate.id = candidate.manifest.id;
+    judge(candidate);
+    if (!allow_insecure) {
+      std::vector<std::string> paths = {folder, folder + "/plugin.toml"};
+      for (const std::string& file : files_of(candidate.manifest)) {
+        paths.push_back(folder + "/" + file);
+      }
+      distrust(candidate, paths);
+    }
+  } else {
+    candidate.id = fs::path(folder).filename().string();
+    candidate.state = State::Broken;
+    candidate.reason = manifest.status().message();
   }
-  const fs::path prefix = program.parent_path().parent_path();
-  std::vector<std::string> roots = {(prefix / "lib" / PRISM_PLUGIN_SUBDIR).string()};
-  const std::string_view installed = PRISM_INSTALL_LIBDIR;  // lib64 on some systems
-  if (installed != "lib") {
-    roots.push_back((prefix / installed / PRISM_PLUGIN_SUBDIR).string());
-  }
-  return roots;
+  return candidate;
 }
 
 std::vector<Candidate> discover(const SearchPath& path) {
   std::vector<Candidate> candidates;
+  for (const std::string& folder : path.folders) {
+    candidates.push_back(examine(folder, path.allow_insecure));
+  }
   for (const auto& [id, folder] : path.overrides) {
-    Candidate candidate = examine(folder);
+    Candidate candidate = examine(folder, path.allow_insecure);
     if (candidate.manifest.id.empty()) {
       candidate.id = id;
     } else if (candidate.manifest.id != id) {
@@ -135,17 +147,18 @@ std::vector<Candidate> discover(const SearchPath& path) {
   }
   for (const std::string& root : path.roots) {
     for (const std::string& folder : subfolders(root)) {
-      candidates.push_back(examine(folder));
+      candidates.push_back(examine(folder, path.allow_insecure));
+      if (!path.allow_insecure) {
+        distrust(candidates.back(), {root});
+      }
     }
   }
-  std::set<std::string> seen;
+  std::map<std::string, std::string> winners;  // id -> folder
   for (Candidate& candidate : candidates) {
-    if (!seen.insert(candidate.id).second) {
-      const auto winner =
-          std::find_if(candidates.begin(), candidates.end(),
-                       [&](const Candidate& other) { return other.id == candidate.id; });
+    const auto [winner, first] = winners.emplace(candidate.id, candidate.folder);
+    if (!first) {
       candidate.state = State::Shadowed;
-      candidate.reason = "found first in " + winner->folder;
+      candidate.reason = "found first in " + winner->second;
     }
   }
   return candidates;

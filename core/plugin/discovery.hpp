@@ -12,17 +12,17 @@
 namespace prism::plugin {
 
 /// Where plugins are looked for; the first that has an id wins. Never the current folder, never
-/// the system loader's path.
+/// the system loader's path. search_path.hpp makes the usual one.
 struct SearchPath {
   /// [plugins.path] of the experiment file: id -> the plugin's own folder, absolute.
   std::vector<std::pair<std::string, std::string>> overrides;
-  /// Folders that hold one folder per plugin, absolute.
+  /// Folders that hold one folder per plugin, absolute. One level deep.
   std::vector<std::string> roots;
+  /// Single plugins named on the command line: their own folders, absolute. They come first.
+  std::vector<std::string> folders = {};
+  /// Also takes what others than this user and root may change (trust.hpp).
+  bool allow_insecure = false;
 };
-
-/// The plugin folder that belongs to the running program, in its build tree or where it is
-/// installed: bin/../lib/prism/plugins/abi-1 in both.
-std::vector<std::string> standard_roots();
 
 enum class State : uint8_t {
   Ok,
@@ -41,7 +41,11 @@ struct Candidate {
   std::string library() const { return folder + "/" + manifest.library; }
 };
 
-/// All plugins of the search path in its order, and inside a root by folder name.
+/// All plugins of the search path in its order, and inside a root by folder name. Reads manifests
+/// and opens nothing else.
 std::vector<Candidate> discover(const SearchPath& path);
+
+/// The one in that folder, by itself: never Shadowed.
+Candidate examine(const std::string& folder, bool allow_insecure = false);
 
 }  // namespace prism::plugin

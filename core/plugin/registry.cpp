@@ -19,6 +19,12 @@ std::string name_of(const Candidate& candidate) {
   return "plugin '" + candidate.id + "' (" + m.library + " " + m.version + ")";
 }
 
+std::vector<Candidate>::const_iterator first_of(const std::vector<Candidate>& candidates,
+                                                std::string_view id) {
+  return std::find_if(candidates.begin(), candidates.end(),
+                      [&](const Candidate& candidate) { return candidate.id == id; });
+}
+
 /// How it was built and what it asks for: helps to see why loading failed.
 std::string background(const Manifest& m) {
   std::string text;
@@ -65,6 +71,15 @@ const void* LoadedPlugin::interface(std::string_view id) const {
   return table_->get_interface({id.data(), id.size()});
 }
 
+Result<Candidate> Registry::find(std::string_view id) const {
+  const std::vector<Candidate> candidates = discover(path_);
+  const auto found = first_of(candidates, id);
+  if (found == candidates.end()) {
+    return not_found(id, candidates);
+  }
+  return *found;
+}
+
 Result<const LoadedPlugin*> Registry::load(std::string_view id) {
   for (const LoadedPlugin* plugin : loaded_) {
     if (plugin->manifest().id == id) {
@@ -72,8 +87,7 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
     }
   }
   const std::vector<Candidate> candidates = discover(path_);
-  const auto found = std::find_if(candidates.begin(), candidates.end(),
-                                  [&](const Candidate& c) { return c.id == id; });
+  const auto found = first_of(candidates, id);
   if (found == candidates.end()) {
     return not_found(id, candidates);
   }
@@ -148,6 +162,9 @@ Status Registry::not_found(std::string_view id, const std::vector<Candidate>& ca
   std::string message = "no plugin '" + std::string(id) + "'";
   if (const std::string hint = config::suggestion(id, ids); !hint.empty()) {
     message += "; " + hint;
+  }
+  for (const std::string& folder : path_.folders) {
+    message += "\n  searched: " + folder;
   }
   for (const auto& [name, folder] : path_.overrides) {
     message += "\n  searched: " + folder + " (for '" + name + "')";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Finds and loads plugins by id.
 ///
-///   Registry registry({.overrides = {}, .roots = standard_roots()});
+///   Registry registry({.overrides = {}, .roots = usual_roots()});   // search_path.hpp
 ///   auto launcher = open_launcher(registry, "local", values);   // adapters.hpp
 ///   ...
 ///   registry.shutdown();                                        // before main returns
@@ -53,6 +53,10 @@ class Registry {
 
   /// Every plugin of the search path by its manifest, without loading any.
   std::vector<Candidate> list() const { return discover(path_); }
+
+  /// The plugin of that id that would be loaded, whatever its state. Errors: as load() for one that
+  /// is not there.
+  Result<Candidate> find(std::string_view id) const;
 
   /// The plugin of that id; loads and initialises it the first time. Errors (Domain::Plugin): no
   /// such plugin, with the folders searched, what was rejected there and why, and a suggestion; or

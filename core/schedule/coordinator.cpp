@@ -99,7 +99,10 @@ class LiveRank {
       std::string text = name() + " was killed by signal " + std::to_string(exit.signal) + " (" +
                          ::strsignal(exit.signal) + ")";
       if (exit.signal == SIGKILL) {
-        text += ": nobody but the kernel or you would do that; is the machine out of memory?";
+        text +=
+            ": nobody but the kernel or you would do that; is the machine out of memory, or does a "
+            "limit of this shell end it "
+            "(ulimit -a)?";
       }
       return run_error(text + last + foreign_code() + with_stderr() + logs);
     }
@@ -131,9 +134,12 @@ class LiveRank {
     const std::string last = last_op_ ? describe_operation(*last_op_, groups_) : "none";
     return run_error(
         name() + " has done nothing that its agent can see for " + std::to_string(seconds) +
-            " s ([collect] timeout); last operation: " + last + "\n  where its threads are:\n" +
-            indent(log_tail(run_.folder + "/stderr", 60)) + foreign_code() +
-            "\n  its output: " + run_.folder + "/{stdout,stderr}",
+            " s ([collect] timeout); last operation: " + last +
+            (last_op_ ? ""
+                      : "\n  processes that the script starts itself are not seen: what torchrun "
+                        "would start is a rank") +
+            "\n  where its threads are:\n" + indent(log_tail(run_.folder + "/stderr", 60)) +
+            foreign_code() + "\n  its output: " + run_.folder + "/{stdout,stderr}",
         Code::DeadlineExceeded);
   }
 
@@ -175,9 +181,14 @@ class LiveRank {
   }
 
   Status spawn(int child_socket, Launcher& launcher, Runtime& runtime) {
+    // What an earlier run left there, a pipe say, is not written to.
+    std::error_code ignored;
+    std::filesystem::remove(events_path(), ignored);
+    errno = 0;
     events_.open(events_path(), std::ios::binary | std::ios::trunc);
     if (!events_) {
-      return run_error("cannot write '" + events_path() + "'", Code::PermissionDenied);
+      return run_error("cannot write '" + events_path() + "': " + std::strerror(errno),
+                       Code::PermissionDenied);
     }
     RankSpec spec = run_.spec;
     spec.agent_fd = kAgentFd;

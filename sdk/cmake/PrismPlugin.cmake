@@ -15,22 +15,36 @@
 #   ROOT        where the folder is built; default: the build tree's plugin folder. A plugin with a
 #               ROOT of its own is not installed.
 #
-# Sources see PRISM_PLUGIN_ID and PRISM_PLUGIN_VERSION, for the PRISM_PLUGIN macro.
+# Sources see PRISM_PLUGIN_ID and PRISM_PLUGIN_VERSION, for the PRISM_PLUGIN macro. The target
+# check-<ID> runs `prism plugin check` on the folder.
+#
+# prism_add_plugin_test(ID SOURCES files... [LINK targets...])
+#
+# A unit test of that plugin, registered with ctest as <ID>.unit: a program of the plugin's own
+# sources and of these, without the program prism (prism/sdk/testing/fake_host.hpp).
+#
+# A project may be in C, in C++ or in both: project(x LANGUAGES C).
 include_guard(GLOBAL)
 include(GNUInstallDirs)
-include(CheckCXXSourceCompiles)
 
 set(PRISM_PLUGIN_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
+if(NOT prism_INCLUDE_DIR)
+  get_filename_component(prism_INCLUDE_DIR ${CMAKE_CURRENT_LIST_DIR}/../include ABSOLUTE)
+endif()
 set(PRISM_PLUGIN_ABI_MAJOR 1)
 # Relative to the build tree and to the install prefix; the program is in bin/ of both.
 set(PRISM_PLUGIN_SUBDIR prism/plugins/abi-${PRISM_PLUGIN_ABI_MAJOR})
 
-check_cxx_source_compiles("
+get_property(PRISM_PLUGIN_LANGUAGES GLOBAL PROPERTY ENABLED_LANGUAGES)
+if(CXX IN_LIST PRISM_PLUGIN_LANGUAGES)
+  include(CheckCXXSourceCompiles)
+  check_cxx_source_compiles("
 #include <string>
 #if !defined(_GLIBCXX_USE_CXX11_ABI) || !_GLIBCXX_USE_CXX11_ABI
 #error old
 #endif
 int main() {}" PRISM_CXX11_ABI)
+endif()
 
 # A list as the inside of a TOML array of strings.
 function(prism_toml_strings out)
@@ -103,7 +117,7 @@ function(prism_add_plugin id)
   if(NOT ARG_DRAFTS)
     foreach(interface IN LISTS ARG_INTERFACES)
       string(REGEX REPLACE "^prism\\.(.*)/[0-9]+$" "\\1" name ${interface})
-      if(EXISTS ${PRISM_PLUGIN_CMAKE_DIR}/../include/prism/abi/draft/${name}.h)
+      if(EXISTS ${prism_INCLUDE_DIR}/prism/abi/draft/${name}.h)
         list(APPEND ARG_DRAFTS ${interface})
       endif()
     endforeach()
@@ -116,7 +130,12 @@ function(prism_add_plugin id)
 
   set(target plugin_${id})
   add_library(${target} MODULE ${ARG_SOURCES})
-  target_link_libraries(${target} PRIVATE prism_sdk ${ARG_LINK})
+  # The C++ layer asks for C++20, which a project without C++ cannot give.
+  if(CXX IN_LIST PRISM_PLUGIN_LANGUAGES)
+    target_link_libraries(${target} PRIVATE prism::sdk ${ARG_LINK})
+  else()
+    target_link_libraries(${target} PRIVATE prism::abi ${ARG_LINK})
+  endif()
   target_compile_definitions(${target} PRIVATE
     PRISM_PLUGIN_ID="${id}" PRISM_PLUGIN_VERSION="${ARG_VERSION}")
   target_compile_options(${target} PRIVATE
@@ -153,6 +172,8 @@ function(prism_add_plugin id)
   endif()
 
   prism_plugin_manifest(${folder}/plugin.toml)
+  add_custom_target(check-${id} COMMAND prism::prism plugin check ${folder}
+    DEPENDS ${target} USES_TERMINAL VERBATIM)
 
   if(NOT ARG_ROOT)
     set(destination ${CMAKE_INSTALL_LIBDIR}/${PRISM_PLUGIN_SUBDIR}/${id})
@@ -165,17 +186,40 @@ function(prism_add_plugin id)
   endif()
 endfunction()
 
+function(prism_add_plugin_test id)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  if(NOT TARGET plugin_${id} OR NOT ARG_SOURCES)
+    message(FATAL_ERROR "prism_add_plugin_test(ID SOURCES files...): the plugin '${id}' must be there, and sources")
+  endif()
+  set(target plugin_${id}_test)
+  add_executable(${target} $<TARGET_PROPERTY:plugin_${id},SOURCES> ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE
+    $<TARGET_PROPERTY:plugin_${id},LINK_LIBRARIES> ${ARG_LINK})
+  foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
+    set_target_properties(${target} PROPERTIES
+      ${property} $<TARGET_PROPERTY:plugin_${id},${property}>)
+  endforeach()
+  add_test(NAME ${id}.unit COMMAND ${target})
+endfunction()
+
 # Writes the manifest of the plugin that the calling prism_add_plugin describes.
 macro(prism_plugin_manifest file)
   string(REPLACE "\\" "\\\\" summary "${ARG_SUMMARY}")
   string(REPLACE "\"" "\\\"" summary "${summary}")
   prism_toml_strings(interfaces ${ARG_INTERFACES})
   prism_toml_strings(drafts ${ARG_DRAFTS})
-  string(REPLACE "," ";" sanitizers "${PRISM_SANITIZE}")
+  set(sanitizers "${PRISM_SANITIZE}")
+  if(NOT sanitizers AND "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=([a-z,]+)")
+    set(sanitizers ${CMAKE_MATCH_1})
+  endif()
+  string(REPLACE "," ";" sanitizers "${sanitizers}")
   prism_toml_strings(sanitizers ${sanitizers})
-  set(cxx11_abi false)
-  if(PRISM_CXX11_ABI)
-    set(cxx11_abi true)
+  if(CXX IN_LIST PRISM_PLUGIN_LANGUAGES)
+    set(language CXX)
+    set(build "std = \"c++20\"\ncxx11_abi = $<IF:$<BOOL:${PRISM_CXX11_ABI}>,true,false>")
+  else()
+    set(language C)
+    set(build "std = \"c11\"")
   endif()
   set(requires "")
   set(pairs ${ARG_REQUIRES})
@@ -205,9 +249,8 @@ drafts = [${drafts}]
 interfaces = [${interfaces}]
 [requires]
 ${requires}[build]
-compiler = \"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\"
-std = \"c++20\"
-cxx11_abi = ${cxx11_abi}
+compiler = \"${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}\"
+${build}
 sanitizers = [${sanitizers}]
 ${companions}")
 endmacro()

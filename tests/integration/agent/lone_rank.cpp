@@ -271,8 +271,9 @@ RankRun run_rank(const RankSetup& setup) {
   std::vector<std::string> full_env;
   plugin().command(setup, script, env, argv, full_env);
   for (const auto& [name, value] : setup.override_env) {
-    std::erase_if(full_env,
-                  [&](const std::string& entry) { return entry.starts_with(name + "="); });
+    std::erase_if(full_env, [&name = name](const std::string& entry) {
+      return entry.starts_with(name + "=");
+    });
     full_env.push_back(name + "=" + value);
   }
 

@@ -80,6 +80,9 @@ TEST_F(Files, WhatCannotBeReadIsNamed) {
   EXPECT_NE(read_file(folder_, 10).status().to_string().find("no regular file"), std::string::npos);
   ASSERT_TRUE(write_file_atomically(folder_ + "/big", "12345").ok());
   EXPECT_EQ(read_file(folder_ + "/big", 4).status().code(), Code::OutOfRange);
+  ASSERT_EQ(::mkfifo((folder_ + "/pipe").c_str(), 0600), 0);  // nobody writes to it
+  EXPECT_NE(read_file(folder_ + "/pipe", 10).status().to_string().find("no regular file"),
+            std::string::npos);
 }
 
 TEST_F(Files, AFailedWriteLeavesTheOldFile) {

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/plugin/registry.hpp"
 
@@ -106,6 +108,90 @@ TEST_F(Discovery, BrokenFolders) {
   EXPECT_THAT(found[3].reason, HasSubstr("/r/syntax/plugin.toml:1:"));
 }
 
+TEST_F(Discovery, FoldersOfTheCommandLineComeFirst) {
+  const std::string mine = add("mine", "zipf");
+  const std::string other = add("other", "zipf");
+  const auto found = discover({.overrides = {{"zipf", other}}, .roots = {}, .folders = {mine}});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].folder, mine);
+  EXPECT_EQ(found[0].state, State::Ok) << found[0].reason;
+  EXPECT_EQ(found[1].state, State::Shadowed);
+}
+
+TEST_F(Discovery, OneLevelDeep) {
+  add("r/group/zipf", "zipf");
+  const auto found = discover({{}, {root_ + "/r"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].id, "group");
+  EXPECT_EQ(found[0].state, State::Broken);
+}
+
+TEST_F(Discovery, WhatEverybodyMayChangeIsRefused) {
+  namespace fs = std::filesystem;
+  const auto open_up = [](const std::string& path) {
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+  };
+  open_up(add("r/a_folder", "a_folder"));
+  open_up(add("r/b_manifest", "b_manifest") + "/plugin.toml");
+  open_up(add("r/c_library", "c_library") + "/lib.so");
+  const std::string companion =
+      add("r/d_companion", "d_companion", "major = 1", "[[companion]]\nfile = \"agent.so\"\n");
+  std::ofstream(companion + "/agent.so") << "";
+  open_up(companion + "/agent.so");
+  add("r/e_good", "e_good");
+  add("open/zipf", "zipf");
+  open_up(root_ + "/open");
+
+  SearchPath path{{}, {root_ + "/r", root_ + "/open"}};
+  const auto found = discover(path);
+  ASSERT_EQ(found.size(), 6U);
+  const std::string files[] = {"/r/a_folder",
+                               "/r/b_manifest/plugin.toml",
+                               "/r/c_library/lib.so",
+                               "/r/d_companion/agent.so",
+                               "",
+                               "/open"};
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (files[i].empty()) {
+      EXPECT_EQ(found[i].state, State::Ok) << found[i].reason;
+    } else {
+      EXPECT_EQ(found[i].state, State::Broken) << found[i].folder;
+      EXPECT_THAT(found[i].reason, HasSubstr("everybody may write to " + root_ + files[i] + ";"));
+    }
+  }
+  Registry registry(path);
+  const auto loaded = registry.load("zipf");
+  EXPECT_EQ(loaded.status().exit_code(), 3);
+  EXPECT_THAT(loaded.status().to_string(), HasSubstr("--allow-insecure-plugin-dir"));
+
+  path.allow_insecure = true;
+  for (const Candidate& candidate : discover(path)) {
+    EXPECT_EQ(candidate.state, State::Ok) << candidate.reason;
+  }
+}
+
+TEST_F(Discovery, WhatBelongsToAnotherUserIsRefused) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can give a file away";
+  }
+  const std::string folder = add("r/zipf", "zipf");
+  constexpr uid_t kStranger = 54321;
+  ASSERT_EQ(chown((folder + "/lib.so").c_str(), kStranger, kStranger), 0);
+  const auto found = discover({{}, {root_ + "/r"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].state, State::Broken);
+  EXPECT_THAT(found[0].reason, HasSubstr("/lib.so belongs to the user with number 54321"));
+}
+
+TEST_F(Discovery, ManifestThatIsAPipeDoesNotBlock) {
+  std::filesystem::create_directories(root_ + "/r/pipe");
+  ASSERT_EQ(mkfifo((root_ + "/r/pipe/plugin.toml").c_str(), 0600), 0);
+  const auto found = discover({{}, {root_ + "/r"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].state, State::Broken);
+  EXPECT_THAT(found[0].reason, HasSubstr("it is no regular file"));
+}
+
 TEST_F(Discovery, OverrideWithAnotherPlugin) {
   const std::string folder = add("own", "zipf");
   const auto found = discover({{{"even", folder}}, {}});
@@ -136,12 +222,6 @@ TEST_F(Discovery, UnknownIdListsTheRejectedAndWhy) {
   EXPECT_EQ(loaded.status().to_string(),
             "no plugin 'zpif'; did you mean 'zipf'?\n  searched: " + root_ + "/r\n  rejected: " +
                 root_ + "/r/old: needs plugin ABI major 2, this program has 1");
-}
-
-TEST(StandardRoots, BesideTheProgram) {
-  // This test is <build>/tests/NAME, and the program <build>/bin/prism.
-  ASSERT_FALSE(standard_roots().empty());
-  EXPECT_EQ(standard_roots()[0], PRISM_BINARY_DIR "/lib/prism/plugins/abi-1");
 }
 
 }  // namespace

@@ -98,11 +98,6 @@ class TiesLogits : public WithLogits {
     out.as<float>()[3] = out.as<float>()[2];
   }
 };
-class OnlyLogits : public InTurn {
- public:
-  using InTurn::InTurn;
-  void logits(const RoutingRequest& /*r*/, const sdk::Tensor& /*out*/) {}
-};
 class DoesNotOpen : public InTurn {
  public:
   explicit DoesNotOpen(const sdk::OptionValues& values) : InTurn(values) {
@@ -242,10 +237,6 @@ TEST(HostRouter, BlamesThePluginForWhatItWrote) {
       PRISM_STATUS_INTERNAL,
       kName + ": logits(): token 0: the logit of expert 3 equals that of another one in bf16" +
           kMistake);
-  expect_failure<OnlyLogits>(PRISM_STATUS_INTERNAL,
-                             kName +
-                                 " has logits() but no assign(); logits lead to an assignment, "
-                                 "so a router with logits needs both");
 }
 
 TEST(HostRouter, RefusesRequestsThatCannotBe) {

@@ -201,6 +201,9 @@ inline std::string check_router(const void* table) {
   PRISM_HOST_NEED_(router, PRISM_ROUTER_1, open)
   PRISM_HOST_NEED_(router, PRISM_ROUTER_1, counts)
   PRISM_HOST_NEED_(router, PRISM_ROUTER_1, close)
+  if (router->logits != nullptr && router->assign == nullptr) {
+    return "its " PRISM_ROUTER_1 " has logits but no assign; a router with logits needs both";
+  }
   return {};
 }
 
@@ -234,6 +237,24 @@ inline std::string check_interface(std::string_view id, const void* table) {
     return check_tensor_source(table);
   }
   return table == nullptr ? "it has no " + std::string(id) : std::string();
+}
+
+/// The options of an interface that this host knows, from a table that check_interface accepted;
+/// none of others.
+inline prism_option_table_t interface_options(std::string_view id, const void* table) {
+  if (id == PRISM_LAUNCHER_1) {
+    return static_cast<const prism_launcher_t*>(table)->options;
+  }
+  if (id == PRISM_RUNTIME_1) {
+    return static_cast<const prism_runtime_t*>(table)->options;
+  }
+  if (id == PRISM_ROUTER_1) {
+    return static_cast<const prism_router_t*>(table)->options;
+  }
+  if (id == PRISM_TENSOR_SOURCE_1) {
+    return static_cast<const prism_tensor_source_t*>(table)->options;
+  }
+  return {};
 }
 
 }  // namespace prism::host

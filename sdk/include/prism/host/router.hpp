@@ -51,11 +51,6 @@ class Router {
   /// Once, before the other functions. `values`: one for each row of the table's options, in its
   /// order. Thread: [control].
   Outcome open(std::span<const prism_option_value_t> values) {
-    if (table_.logits != nullptr && table_.assign == nullptr) {
-      return {PRISM_STATUS_INTERNAL, name_ +
-                                         " has logits() but no assign(); logits lead to an "
-                                         "assignment, so a router with logits needs both"};
-    }
     Outcome outcome = call("open", [&](const prism_error_sink_t* err) {
       return table_.open(values.data(), values.size(), &session_, err);
     });
