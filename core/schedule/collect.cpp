@@ -245,11 +245,11 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     collected.executed = runs.size();
   }
   // Ranks that ended before a change ran another program than those that began after it.
+  PRISM_TRY_ASSIGN(const std::string welcome_key_now, key_of_welcome(welcome_of(job)));
   for (size_t i = 0; i < runs.size(); ++i) {
-    PRISM_TRY_ASSIGN(const std::string welcome_now, key_of_welcome(welcome_of(job)));
-    PRISM_TRY_ASSIGN(const std::string key, key_of(job, runs[i].spec.rank, welcome_now));
+    PRISM_TRY_ASSIGN(const std::string key, key_of(job, runs[i].spec.rank, welcome_key_now));
     if (key != keys[i]) {
-      return changed_meanwhile("a file of [job] inputs or of a plugin's option");
+      return changed_meanwhile("a file of [job] inputs, or that a [[collect.rule]] names,");
     }
     if (const auto file = stale_input(runs[i].folder, key)) {
       return changed_meanwhile("'" + *file + "'");

@@ -15,6 +15,7 @@
 #include "prism/abi/tensor_source.h"
 #include "prism/host/outcome.hpp"
 #include "prism/host/sinks.hpp"
+#include "prism/host/threads.hpp"
 
 namespace prism::host {
 
@@ -23,7 +24,7 @@ class TensorSource {
   /// `name` begins the messages. `table` passed check_tensor_source (bind.hpp) and outlives the
   /// object.
   TensorSource(std::string name, const prism_tensor_source_t* table)
-      : name_(std::move(name)), table_(*table) {}
+      : name_(std::move(name)), table_(*table), rules_(name_) {}
   TensorSource(const TensorSource&) = delete;
   TensorSource& operator=(const TensorSource&) = delete;
   /// Thread: [control].
@@ -37,6 +38,7 @@ class TensorSource {
   /// Thread: [control].
   Outcome open(std::span<const prism_option_value_t> values) {
     const ErrorSink error;
+    const auto call = rules_.enter(ThreadTag::Control, "open");
     const Outcome outcome =
         outcome_of("open", table_.open(values.data(), values.size(), &session_, error.c()), error);
     return outcome.ok() && session_ == nullptr
@@ -48,6 +50,7 @@ class TensorSource {
   /// Thread: [worker], one call at a time.
   Outcome fill(const prism_tensor_request_t& request, const prism_tensor_t& out) {
     const ErrorSink error;
+    const auto call = rules_.enter(ThreadTag::Worker, "fill");
     return outcome_of("fill", table_.fill(session_, &request, &out, error.c()), error);
   }
 
@@ -60,6 +63,7 @@ class TensorSource {
 
   const std::string name_;
   const prism_tensor_source_t& table_;
+  ThreadRules rules_;
   prism_tensor_source_session_t* session_ = nullptr;
 };
 
