@@ -177,7 +177,7 @@ void all_experts(Context& context) {
   counts_of(context, {shaped(context, 1, 2, 2), shaped(context, 50, 16, 16)});
 }
 void large(Context& context) {
-  counts_of(context, {shaped(context, 200'000, 8, 2), shaped(context, 70'000, 1024, 8),
+  counts_of(context, {shaped(context, 1'000'000, 8, 2), shaped(context, 70'000, 1024, 8),
                       shaped(context, 100, 8192, 64)});
 }
 

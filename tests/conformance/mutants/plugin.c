@@ -294,7 +294,7 @@ static const void* get_interface(prism_str_t id) {
 }
 
 #ifdef MUTANT_extra_export
-int helper_of_mine(int x);
+__attribute__((visibility("default"))) int helper_of_mine(int x);
 int helper_of_mine(int x) {
   return x + 1;
 }

@@ -274,8 +274,13 @@ static const prism_router_t kTable = {sizeof(prism_router_t),
 #else
                                       counts,
 #endif
+#ifdef MUTANT_only_counts
+                                      NULL,
+                                      NULL,
+#else
                                       assign,
                                       logits,
+#endif
                                       close_session};
 const char* const kInterface = PRISM_ROUTER_1;
 const void* const kInterfaceTable = &kTable;

@@ -15,7 +15,12 @@ typedef const prism_error_sink_t Sink;
 struct prism_tensor_source_session {
   int64_t spread;
   uint64_t calls;
+  uint64_t odd;
 };
+
+#ifdef MUTANT_session_of_thread
+static _Thread_local Session* of_thread;
+#endif
 
 static prism_status_t open_session(const prism_option_value_t* values, uint64_t count,
                                    Session** session, Sink* err) {
@@ -23,13 +28,25 @@ static prism_status_t open_session(const prism_option_value_t* values, uint64_t 
   if (spread < 0) {
     return PRISM_STATUS_INVALID_ARGUMENT;
   }
+#ifdef MUTANT_one_session
+  static Session only;
+  *session = &only;
+#else
   *session = calloc(1, sizeof(Session));
+#endif
   (*session)->spread = spread;
+#ifdef MUTANT_session_of_thread
+  of_thread = *session;
+#endif
   return PRISM_STATUS_OK;
 }
 
 static void close_session(Session* session) {
+#ifdef MUTANT_one_session
+  session->spread = 0;
+#else
   free(session);
+#endif
 #ifdef MUTANT_frees_twice
   free(session);
 #endif
@@ -54,6 +71,14 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
   size = size == 0 ? 4 : size;
 #endif
   if (size == 0) {
+#ifdef MUTANT_never_again
+    session->odd = 1;
+#endif
+#ifdef MUTANT_needs_sink
+    const prism_str_t text = TEXT("no value of this dtype");
+    err->report(err->ctx, PRISM_STATUS_INVALID_ARGUMENT, text);
+    return PRISM_STATUS_INVALID_ARGUMENT;
+#endif
     return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "no value of this dtype");
   }
   uint64_t elements = 1;
@@ -70,6 +95,9 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
 #endif
 #ifndef MUTANT_writes_to_null
   if (elements > 0 && out->data == NULL) {
+#ifdef MUTANT_says_nothing
+    return PRISM_STATUS_INVALID_ARGUMENT;
+#endif
     return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the tensor has no memory");
   }
 #endif
@@ -82,6 +110,22 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
   say("filling");
   uint64_t state = scramble(request->seed ^ scramble(request->call ^ scramble(request->rank)));
   state = scramble(state ^ request->part ^ (uint64_t)session->spread ^ (uint64_t)request->peer);
+#ifdef MUTANT_never_again
+  state += session->odd;
+#endif
+#ifdef MUTANT_remembers
+  state += session->odd && out->dtype != PRISM_DTYPE_F64;
+  session->odd |= out->dtype == PRISM_DTYPE_F64;
+#endif
+#ifdef MUTANT_session_of_thread
+  state += of_thread == NULL;
+#endif
+#ifdef MUTANT_shared_scratch
+  static volatile uint64_t scratch;
+  scratch = state;
+  usleep(20);
+  state = scratch;
+#endif
 #ifdef MUTANT_counts_calls
   state += session->calls++;
 #endif
