@@ -114,8 +114,8 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
   state += session->odd;
 #endif
 #ifdef MUTANT_remembers
-  state += session->odd && out->dtype != PRISM_DTYPE_F64;
-  session->odd |= out->dtype == PRISM_DTYPE_F64;
+  state += request->call < session->odd;
+  session->odd = request->call > session->odd ? request->call : session->odd;
 #endif
 #ifdef MUTANT_session_of_thread
   state += of_thread == NULL;
