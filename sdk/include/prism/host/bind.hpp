@@ -40,7 +40,8 @@ inline std::string check_plugin(const prism_plugin_t* plugin, bool uses_drafts) 
            std::to_string(kMinimum);
   }
   if (plugin->struct_size > kMaxTable) {
-    return "its table claims " + std::to_string(plugin->struct_size) + " bytes, which cannot be right";
+    return "its table claims " + std::to_string(plugin->struct_size) +
+           " bytes, which cannot be right";
   }
   const std::string theirs = version_text(plugin->abi_major, plugin->abi_minor);
   const std::string ours = version_text(PRISM_ABI_MAJOR, PRISM_ABI_MINOR);

@@ -32,8 +32,8 @@ class Error : public std::exception {
   std::string text_;
 };
 
-/// Tells the host (when it listens) and returns `code`. What is no UTF-8 in the text, of a file name
-/// say, becomes '?'.
+/// Tells the host (when it listens) and returns `code`. What is no UTF-8 in the text, of a file
+/// name say, becomes '?'.
 inline prism_status_t fail(const prism_error_sink_t* err, prism_status_t code,
                            std::string_view text) noexcept {
   if (err == nullptr || err->report == nullptr) {
