@@ -137,9 +137,10 @@ void Session::send(wire::Message message) {
     end(kBug, "a message is larger than " + std::to_string(wire::kMaxBody >> 20) + " MiB");
   }
   if (const int error = wire::send_all(fd_, buffer_); error == EBADF || error == ENOTSOCK) {
-    end(kAborted, "the program closed descriptor " + std::to_string(fd_) +
-                      ", over which this rank talks to prism: let it close only descriptors that it "
-                      "opened itself");
+    end(kAborted,
+        "the program closed descriptor " + std::to_string(fd_) +
+            ", over which this rank talks to prism: let it close only descriptors that it "
+            "opened itself");
   } else if (error != 0) {
     end_quietly();
   }
