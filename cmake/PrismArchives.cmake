@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cpack -G "DEB;TZST"` in a build tree: a Debian package, and an archive that can be unpacked
 # anywhere.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 set(CPACK_PACKAGE_NAME prism)
 set(CPACK_PACKAGE_VENDOR "the authors of Prism")
 set(CPACK_PACKAGE_CONTACT "the authors of Prism")

@@ -6,12 +6,13 @@
 # comes last.
 #
 #   scripts/ci.sh            set-up and all stages
-#   scripts/ci.sh STAGE      one of them: format, layers, build, binaries, tests, quickstart, sanitizers
+#   scripts/ci.sh STAGE      one of them: format, layers, abi, docs, build, binaries, tests,
+#                            quickstart, install, clang, tidy, sanitizers, threads, fuzz
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 cd "$ROOT"
 
 LOGS=build/ci
-DEFAULT_TESTS=(-LE 'gpu|slow')
+DEFAULT_TESTS=(-LE 'gpu|slow|install')
 
 format() {
   scripts/format.sh --check
@@ -20,6 +21,26 @@ format() {
   git ls-files --cached --others --exclude-standard -z -- . ':!tests/golden' ':!*suggest_test.cpp' |
     xargs -0 codespell --ignore-words-list nd,nin
   shellcheck scripts/*.sh .ci/run
+}
+
+# The headers of the SDK as a reference: every warning of doxygen is an error.
+docs() {
+  mkdir -p build
+  (cd sdk && doxygen)
+}
+
+# Another compiler and another standard library's checks; the fast tests.
+clang() {
+  cmake --preset debug -B build/clang -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+    -DPRISM_BUILD_BENCH=OFF
+  ninja -C build/clang -j "$JOBS" --quiet
+  run_tests clang "${DEFAULT_TESTS[@]}" -L unit
+}
+
+threads() {
+  export TSAN_OPTIONS=halt_on_error=1
+  scripts/build.sh tsan
+  run_tests tsan "${DEFAULT_TESTS[@]}" -L unit
 }
 
 # Core, and the agent inside torch processes. ASAN_OPTIONS stays unset: the torch runtime gives ranks
@@ -56,12 +77,19 @@ all() {
   scripts/setup.sh
   stage format || true
   stage layers || true
+  stage abi || true
+  stage docs || true
   if stage build; then
     stage binaries || true
     stage tests || true
     stage quickstart || true
+    stage install || true
+    stage tidy || true
   fi
+  stage clang || true
   stage sanitizers || true
+  stage threads || true
+  stage fuzz || true
 
   say
   say "stages:"
@@ -78,10 +106,17 @@ case ${1:-all} in
   all) all ;;
   format) format ;;
   layers) scripts/check_layers.py ;;
+  abi) scripts/check_abi.py ;;
+  docs) docs ;;
   build) scripts/build.sh release ;;
   binaries) scripts/check_binaries.py build/release ;;
   tests) run_tests release "${DEFAULT_TESTS[@]}" ;;
   quickstart) scripts/quickstart.sh ;;
+  install) run_tests release -L install ;;
+  tidy) scripts/tidy.sh ;;
+  clang) clang ;;
+  threads) threads ;;
+  fuzz) scripts/fuzz.sh 15 ;;
   sanitizers) sanitizers ;;
   *) die 2 "there is no stage '$1'" ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up, builds and runs the tests that need no GPU and are not slow.
+# Sets up, builds and runs the tests that need no GPU, no long time and no installation.
 #
 #   scripts/test.sh          set-up, build, ctest
 #   scripts/test.sh --ci     everything that a change has to pass: scripts/ci.sh
@@ -15,6 +15,6 @@ esac
 "$ROOT/scripts/setup.sh"
 "$ROOT/scripts/build.sh"
 code=0
-run_tests release -LE 'gpu|slow' || code=$?
+run_tests release -LE 'gpu|slow|install' || code=$?
 skip_reasons release
 exit "$code"

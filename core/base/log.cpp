@@ -74,9 +74,16 @@ void write(Level level, std::string_view message) {
   if (log.console->should_log(record.level)) {
     log.console->log(record);
   }
-  if (log.file) {
+  if (!log.file) {
+    return;
+  }
+  try {
     log.file->log(record);
     log.file->flush();
+  } catch (const spdlog::spdlog_ex& error) {  // a full disk must not end the work that is logged
+    log.file.reset();
+    log.console->log(
+        {"prism", spdlog::level::warn, std::string("the log ends here: ") + error.what()});
   }
 }
 

@@ -13,7 +13,7 @@ namespace prism::cli {
 using Words = std::vector<std::string>;
 
 int run_command(const Words& words);     ///< prism run EXPERIMENT
-int config_command(const Words& words);  ///< prism config check|show FILE
+int config_command(const Words& words);  ///< prism config check|show|reference
 int plugin_command(const Words& words);  ///< prism plugin list|show|new
 int doctor_command(const Words& words);  ///< prism doctor
 

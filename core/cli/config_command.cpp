@@ -4,6 +4,7 @@
 #include "core/cli/arguments.hpp"
 #include "core/cli/commands.hpp"
 #include "core/config/experiment.hpp"
+#include "core/config/reference.hpp"
 
 namespace prism::cli {
 namespace {
@@ -20,6 +21,13 @@ const Usage kShow{"prism config show",
                   {"FILE"},
                   {},
                   ""};
+
+const Usage kReference{"prism config reference",
+                       "",
+                       "Prints the reference page of the experiment file, as Markdown.",
+                       {},
+                       {},
+                       ""};
 
 int check(const Arguments& arguments) {
   const std::string format = arguments.has("format") ? arguments.at("format") : "text";
@@ -45,10 +53,16 @@ int show(const Arguments& arguments) {
   return 0;
 }
 
+int reference(const Arguments& /*arguments*/) {
+  std::fputs(config::reference_page().c_str(), stdout);
+  return 0;
+}
+
 }  // namespace
 
 int config_command(const Words& words) {
-  return run_subcommand("prism config", words, {{&kCheck, check}, {&kShow, show}});
+  return run_subcommand("prism config", words,
+                        {{&kCheck, check}, {&kShow, show}, {&kReference, reference}});
 }
 
 }  // namespace prism::cli

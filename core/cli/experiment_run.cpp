@@ -16,8 +16,11 @@
 #include "core/graph/job.hpp"
 #include "core/graph/timing.hpp"
 #include "core/plugin/adapters.hpp"
+#include "core/plugin/rank_plugins.hpp"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
+#include "prism/abi/router.h"
+#include "prism/abi/tensor_source.h"
 
 namespace prism::cli {
 namespace {
@@ -236,7 +239,7 @@ Status ExperimentRun::open_plugins() {
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
                    plugin_options(plugins.runtime, PRISM_RUNTIME_1));
   for (const std::string_view id : config::plugin_option_ids(experiment_)) {
-    if (id != plugins.launcher && id != plugins.runtime) {
+    if (id != plugins.launcher && id != plugins.runtime && id != plugins.router) {
       return config_error("[plugins.options." + std::string(id) + "] in '" + experiment_.file +
                           "': this experiment uses no plugin of that id");
     }
@@ -250,6 +253,35 @@ Status ExperimentRun::open_plugins() {
     versions_ += "plugin " + id + "=" + loaded->manifest().version + "\n";
   }
   versions_ += found;
+  return open_rank_plugins();
+}
+
+Status ExperimentRun::open_rank_plugins() {
+  if (const std::optional<std::string>& id = experiment_.plugins.router) {
+    PRISM_TRY_ASSIGN(const config::PluginOptions options, plugin_options(*id, PRISM_ROUTER_1));
+    PRISM_TRY_ASSIGN(router_, plugin::router_for_ranks(*registry_, *id, options.abi()));
+  }
+  for (const config::CollectRule& rule : experiment_.collect.rules) {
+    const std::string place = experiment_.file + ":" + std::to_string(rule.line);
+    const std::string doing = place + ": [[collect.rule]]";
+    PRISM_TRY_ASSIGN(
+        const prism_option_table_t table,
+        plugin::options(*registry_, rule.source, PRISM_TENSOR_SOURCE_1).context(doing));
+    config::Diagnostics diagnostics(experiment_.document->source);
+    PRISM_TRY_ASSIGN(const config::PluginOptions options,
+                     config::validate_source_options(experiment_, rule, table, diagnostics));
+    PRISM_TRY_ASSIGN(
+        wire::Plugin source,
+        plugin::tensor_source_for_ranks(*registry_, rule.source, options.abi()).context(doing));
+    rules_.push_back({.place = place,
+                      .kind = rule.kind,
+                      .group = rule.group,
+                      .dtype = rule.dtype,
+                      .ranks = rule.ranks,
+                      .shape = rule.shape,
+                      .call = rule.call,
+                      .source = std::move(source)});
+  }
   return {};
 }
 
@@ -270,6 +302,13 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.cwd = experiment_.job.cwd;
   job.inputs = experiment_.job.inputs;
   job.run_dir = world.folder;
+  for (const config::EffectiveValue& value : experiment_.effective) {
+    if (value.table == "plugins.options." + config::write_key(experiment_.plugins.runtime)) {
+      job.options.push_back(value.key + " = " + value.toml);
+    }
+  }
+  job.rules = rules_;
+  job.router = router_;
   job.versions = versions_;
   job.fresh = fresh;
   job.pin_to = world.pin_to;
@@ -355,9 +394,14 @@ Result<Verification> ExperimentRun::verify(uint32_t ranks) {
   spec.env = env;
   std::vector<DurationNs> measured;
   for (uint32_t repeat = 1; repeat <= experiment_.time.repeats; ++repeat) {
-    PRISM_TRY_ASSIGN(const schedule::ReferenceRun run,
-                     schedule::run_reference(*launcher, *runtime_, spec, world.folder,
-                                             experiment_.job.cwd, limits()));
+    auto ended = schedule::run_reference(*launcher, *runtime_, spec, world.folder,
+                                         experiment_.job.cwd, limits());
+    if (!ended.ok()) {
+      return std::move(ended).status().context("running the job for real, " +
+                                               count_of(ranks, "rank") + " under torchrun on " +
+                                               count_of(world.pin_to.size(), "core"));
+    }
+    const schedule::ReferenceRun& run = *ended;
     verification.late_aborts += run.late_aborts;
     const size_t warmup = experiment_.time.warmup_iterations;
     for (size_t i = warmup; i < run.iteration_times.size(); ++i) {

@@ -17,6 +17,7 @@
 #include "core/schedule/collect.hpp"
 #include "core/schedule/process.hpp"
 #include "prism/link/link.hpp"
+#include "prism/wire/agent.hpp"
 
 namespace prism::cli {
 
@@ -49,6 +50,7 @@ class ExperimentRun {
                 int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
   Status open_plugins();
+  Status open_rank_plugins();
   Result<schedule::Collected> collect(const World& world, bool fresh);
   Result<RunReport> predict(const World& world, bool fresh);
   Status write_timeline_of(const World& world, const replay::PredictInput& input,
@@ -63,6 +65,8 @@ class ExperimentRun {
   std::unique_ptr<plugin::Registry> registry_;  // outlives what was made with it
   std::unique_ptr<schedule::Runtime> runtime_;
   std::optional<config::PluginOptions> launcher_options_;
+  std::vector<wire::SourceRule> rules_;
+  std::optional<wire::Plugin> router_;
   std::string versions_;
   ProgressLine progress_;
 };

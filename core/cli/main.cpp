@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -17,6 +19,7 @@ commands:
   run EXPERIMENT       record the job's ranks, replay the whole job, print the prediction
   config check FILE    say what is wrong in an experiment file
   config show FILE     print the effective experiment with the origin of each value
+  config reference     everything that an experiment file may say
   plugin list          the plugins that are found, and which of them can be used
   plugin show ID       one plugin: its options, and how an experiment uses it
   plugin new KIND NAME start a plugin of your own
@@ -53,6 +56,19 @@ int dispatch(const std::string& command, const prism::cli::Words& words) {
       prism::config_error("unknown command '" + command + "'; 'prism --help' lists the commands"));
 }
 
+/// `code`, or 1 where what was printed did not arrive, on a full disk say. A reader that went away
+/// (`| head`) wanted no more.
+int after_output(int code) {
+  errno = 0;
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!lost || errno == EPIPE || code != 0) {
+    return code;
+  }
+  std::fprintf(stderr, "prism: error: cannot write to standard output: %s\n",
+               errno == 0 ? "an earlier write failed" : std::strerror(errno));
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,7 +77,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return dispatch(argv[1], prism::cli::Words(argv + 2, argv + argc));
+    return after_output(dispatch(argv[1], prism::cli::Words(argv + 2, argv + argc)));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "prism: bug: %s\n", error.what());
     return 70;

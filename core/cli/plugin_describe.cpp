@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/config/option_text.hpp"
 #include "core/config/value.hpp"
 
 namespace prism::cli {
@@ -12,68 +13,12 @@ namespace {
 using config::Option;
 using config::OptionType;
 
-std::string joined(const std::vector<std::string>& words, const std::string& between = ", ") {
+std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : between) + word;
+    text += (text.empty() ? "" : ", ") + word;
   }
   return text;
-}
-
-std::string type_name(OptionType type) {
-  switch (type) {
-    case OptionType::Bool:
-      return "bool";
-    case OptionType::Int:
-      return "int";
-    case OptionType::Float:
-      return "float";
-    case OptionType::Duration:
-      return "duration";
-    case OptionType::Bytes:
-      return "bytes";
-    case OptionType::Path:
-      return "path";
-    default:
-      return "string";
-  }
-}
-
-/// A bound as it is written in TOML: "25 us" for a duration.
-std::string bound_text(const Option& option, int64_t bound) {
-  config::OptionValue value;
-  value.data = bound;
-  return config::write_option(option, value);
-}
-
-std::string bound_text(const Option& option, double bound) {
-  config::OptionValue value;
-  value.data = bound;
-  return config::write_option(option, value);
-}
-
-/// "0 to 8", ">= 1", "\"fast\" or \"exact\""; empty when any value of the type will do.
-std::string range_text(const Option& option) {
-  std::string low;
-  std::string high;
-  if (option.type == OptionType::Float) {
-    low = std::isfinite(option.real_min) ? bound_text(option, option.real_min) : "";
-    high = std::isfinite(option.real_max) ? bound_text(option, option.real_max) : "";
-  } else if (option.type != OptionType::Bool) {
-    low = option.min != config::kNoMin ? bound_text(option, option.min) : "";
-    high = option.max != config::kNoMax ? bound_text(option, option.max) : "";
-  }
-  if (!option.choices.empty()) {
-    std::vector<std::string> choices;
-    for (const std::string_view choice : option.choices) {
-      choices.push_back(config::quote(choice));
-    }
-    return joined(choices, " or ");
-  }
-  if (!low.empty() && !high.empty()) {
-    return low + " to " + high;
-  }
-  return !low.empty() ? ">= " + low : !high.empty() ? "<= " + high : "";
 }
 
 /// Some value that the option takes, where it has no default.
@@ -82,11 +27,11 @@ std::string sample_value(const Option& option) {
     case OptionType::Bool:
       return "true";
     case OptionType::Float:
-      return bound_text(option, std::isfinite(option.real_min) ? option.real_min : 0.0);
+      return config::number_text(option, std::isfinite(option.real_min) ? option.real_min : 0.0);
     case OptionType::Int:
     case OptionType::Duration:
     case OptionType::Bytes:
-      return bound_text(option, option.min != config::kNoMin ? option.min : 1);
+      return config::number_text(option, option.min != config::kNoMin ? option.min : 1);
     case OptionType::Path:
       return "\"file\"";
     default:
@@ -144,13 +89,13 @@ std::string indented(const std::string& text) {
 std::string option_text(const Option& option, size_t width) {
   std::string text = "  " + std::string(option.name);
   text.append(width - option.name.size() + 2, ' ');
-  text += type_name(option.type);
+  text += config::type_text(option.type);
   if (option.required) {
     text += ", required";
   } else if (!option.default_text.empty()) {
     text += ", default " + std::string(option.default_text);
   }
-  if (const std::string range = range_text(option); !range.empty()) {
+  if (const std::string range = config::range_text(option); !range.empty()) {
     text += ", " + range;
   }
   return text + "\n" + std::string(width + 4, ' ') + std::string(option.doc) + "\n";
@@ -159,10 +104,10 @@ std::string option_text(const Option& option, size_t width) {
 void write_option_json(JsonWriter& json, const Option& option) {
   json.begin_object();
   json.member("name", option.name);
-  json.member("type", type_name(option.type));
+  json.member("type", config::type_text(option.type));
   json.member("required", option.required);
   json.member("default", option.default_text);
-  json.member("range", range_text(option));
+  json.member("range", config::range_text(option));
   json.key("choices").begin_array();
   for (const std::string_view choice : option.choices) {
     json.value(choice);

@@ -5,7 +5,7 @@
 
 #include "core/base/program.hpp"
 #include "core/cli/plugin_commands.hpp"
-#include "core/cli/plugin_template.hpp"
+#include "core/cli/plugin_project.hpp"
 #include "core/config/suggest.hpp"
 
 namespace prism::cli {
@@ -76,9 +76,9 @@ Status create(const Arguments& arguments) {
       "  cmake --preset release -Dprism_ROOT='%s'\n"
       "  cmake --build --preset release\n"
       "  ctest --preset release\n"
-      "  prism plugin show build/release/%s/%s\n",
+      "  '%s' plugin check build/release/%s/%s\n",
       project.kind.c_str(), id.c_str(), project.folder.c_str(), project.folder.c_str(),
-      program_prefix().c_str(), "lib/" PRISM_PLUGIN_SUBDIR, id.c_str());
+      program_prefix().c_str(), program_file().c_str(), "lib/" PRISM_PLUGIN_SUBDIR, id.c_str());
   return {};
 }
 

@@ -34,7 +34,7 @@ const Usage kProbe{"prism plugin __probe",
 /// A plugin that allocates without end must not take the machine with it.
 void limit_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  constexpr rlim_t kMost = rlim_t{8} << 30;
+  constexpr rlim_t kMost = rlim_t{4} << 30;
   const rlimit limit{kMost, kMost};
   ::setrlimit(RLIMIT_DATA, &limit);
 #endif
@@ -97,6 +97,10 @@ Result<std::string> probe_plugin(const plugin::Candidate& candidate, Description
   }
   const ChildResult child = run_program(argv, kTimeout);
   const std::string_view answer = child.output;
+  if (answer.size() >= kMaxChildOutput) {
+    return plugin_error("plugin '" + candidate.id + "' has more to say of its options than the " +
+                        std::to_string(kMaxChildOutput) + " bytes that are read");
+  }
   if (child.ok && answer.starts_with(kLoaded)) {
     return std::string(answer.substr(kLoaded.size()));
   }

@@ -5,19 +5,39 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
 namespace prism::cli {
+namespace {
+
+/// What lies where the run writes is a file of an earlier run, or nothing.
+Status check_is_file(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) {
+    return {};
+  }
+  return run_error("'" + path +
+                       "' is no regular file: remove it, or give the run another "
+                       "[experiment] run_dir",
+                   Code::InvalidArgument);
+}
+
+}  // namespace
 
 Result<RunDir> RunDir::open(const std::string& path) {
-  PRISM_TRY(make_folders(path).context("opening the run directory"));
+  PRISM_TRY(make_folders(path).context("opening the run directory ([experiment] run_dir)"));
   const std::string lock_path = path + "/lock";
-  const int fd = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  for (const std::string& file : {lock_path, path + "/prism.log"}) {
+    PRISM_TRY(check_is_file(file));
+  }
+  const int fd = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) {
-    return run_error("cannot write in the run directory '" + path + "': " + std::strerror(errno),
+    return run_error("cannot write '" + lock_path +
+                         "' in the run directory ([experiment] run_dir): " + std::strerror(errno),
                      Code::PermissionDenied);
   }
   RunDir run_dir(path, fd);

@@ -167,6 +167,16 @@ std::string list_missing(const std::vector<uint32_t>& owners, uint32_t nobody) {
   return text + (one ? " is" : " are");
 }
 
+ClassProblem beyond_world(const Piece& piece, uint32_t world_size) {
+  ClassProblem problem;
+  problem.code = ErrorCode::Rank;
+  problem.message = "rank " + std::to_string(piece.last) + " does not exist: world_size is " +
+                    std::to_string(world_size);
+  problem.place = piece.place;
+  problem.beyond_world = true;
+  return problem;
+}
+
 std::optional<Classes> from_list(const ClassSpec& spec, uint32_t world_size,
                                  std::vector<ClassProblem>& problems) {
   constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
@@ -182,13 +192,7 @@ std::optional<Classes> from_list(const ClassSpec& spec, uint32_t world_size,
   for (size_t p = 0; p < pieces.size() && problems.size() < kMaxProblems; ++p) {
     const Piece& piece = pieces[p];
     if (piece.last >= world_size) {
-      ClassProblem problem;
-      problem.code = ErrorCode::Rank;
-      problem.message = "rank " + std::to_string(piece.last) + " does not exist: world_size is " +
-                        std::to_string(world_size);
-      problem.place = piece.place;
-      problem.beyond_world = true;
-      problems.push_back(std::move(problem));
+      problems.push_back(beyond_world(piece, world_size));
       continue;
     }
     // Stops at the first rank that is taken: no text makes this visit more than world_size ranks
@@ -284,6 +288,32 @@ std::optional<Classes> resolve_classes(const ClassSpec& spec, uint32_t world_siz
     return classes;
   }
   return from_expression(text, world_size, problems);
+}
+
+std::optional<std::vector<Rank>> resolve_ranks(const std::string& text, uint32_t world_size,
+                                               std::vector<ClassProblem>& problems) {
+  const std::vector<Piece> pieces = PieceReader(text, 0, problems).read();
+  std::vector<Rank> ranks;
+  std::vector<bool> taken(world_size);
+  for (const Piece& piece : pieces) {
+    if (piece.last >= world_size) {
+      problems.push_back(beyond_world(piece, world_size));
+      return std::nullopt;
+    }
+    for (uint64_t rank = piece.first; rank <= piece.last; rank += piece.step) {
+      if (taken[rank]) {  // also bounds the work, whatever the text repeats
+        ClassProblem problem;
+        problem.code = ErrorCode::Duplicate;
+        problem.message = "rank " + std::to_string(rank) + " is named twice";
+        problem.place = piece.place;
+        problems.push_back(std::move(problem));
+        return std::nullopt;
+      }
+      taken[rank] = true;
+      ranks.push_back(static_cast<Rank>(rank));
+    }
+  }
+  return pieces.empty() ? std::nullopt : std::optional(std::move(ranks));
 }
 
 }  // namespace prism::config

@@ -50,4 +50,9 @@ struct ClassProblem {
 std::optional<Classes> resolve_classes(const ClassSpec& spec, uint32_t world_size,
                                        std::vector<ClassProblem>& problems);
 
+/// The ranks of one text such as "0-7,9", each once, in the order in which they are written; or
+/// nothing and one problem, whose place has item 0.
+std::optional<std::vector<Rank>> resolve_ranks(const std::string& text, uint32_t world_size,
+                                               std::vector<ClassProblem>& problems);
+
 }  // namespace prism::config

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/config/placeholders.hpp"
+#include "core/config/plugin_id.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/suggest.hpp"
 
@@ -50,21 +51,6 @@ std::optional<std::string> optional_text(const OptionValue& value) {
 bool is_list_of_tables(const Value& value) {
   const List* list = value.list();
   return list != nullptr && !list->empty() && list->front().table() != nullptr;
-}
-
-bool is_plugin_id(std::string_view id) {
-  // "zipf", or reverse-DNS "com.acme.tracer".
-  constexpr size_t kMaxLength = 128;
-  bool start = true;
-  for (char c : id) {
-    bool letter = c >= 'a' && c <= 'z';
-    bool inner = (c >= '0' && c <= '9') || c == '_' || c == '-';
-    if (!(letter || (!start && (inner || c == '.')))) {
-      return false;
-    }
-    start = c == '.';
-  }
-  return !start && id.size() <= kMaxLength;
 }
 
 class Loader {
@@ -411,10 +397,10 @@ class Loader {
     static constexpr std::array<std::string_view, 1> kSubtables = {"options"};
     const Value* table = find_table("plugins");
     Values values = read("plugins", "plugins", table, kSubtables);
-    for (std::string_view kind : {"runtime", "launcher", "adapter"}) {
+    for (std::string_view kind : {"runtime", "launcher", "router", "adapter"}) {
       const OptionValue& id = values[kind];
       if (id.set() && !is_plugin_id(id.text())) {
-        error(ErrorCode::Name, id, bad_id(id.text()), kIdHint);
+        error(ErrorCode::Name, id, bad_plugin_id(id.text()), kPluginIdHint);
       }
     }
     OptionValue& path = values["path"];
@@ -423,8 +409,8 @@ class Loader {
       const auto& members = path.written->table()->members;
       for (size_t i = 0; i < folders.size(); ++i) {
         if (!is_plugin_id(folders[i].first)) {
-          error(ErrorCode::Name, members[i].key_span, bad_id(folders[i].first), kIdHint, {},
-                members[i].value.origin);
+          error(ErrorCode::Name, members[i].key_span, bad_plugin_id(folders[i].first),
+                kPluginIdHint, {}, members[i].value.origin);
         }
         folders[i].second = absolute_path(folder_, folders[i].second);
         check_path(members[i].value, "'" + printable(folders[i].first) + "' in [plugins.path]",
@@ -433,7 +419,8 @@ class Loader {
       path.data = std::move(folders);
     }
     experiment_.plugins = {values["runtime"].text(), values["launcher"].text(),
-                           optional_text(values["adapter"]), path.pairs()};
+                           optional_text(values["router"]), optional_text(values["adapter"]),
+                           path.pairs()};
     record("plugins", values);
     if (const Value* options = table != nullptr ? table->table()->find("options") : nullptr) {
       load_plugin_options(*options);
@@ -450,7 +437,7 @@ class Loader {
         continue;
       }
       if (!is_plugin_id(plugin.key)) {
-        error(ErrorCode::Name, plugin.key_span, bad_id(plugin.key), kIdHint, {},
+        error(ErrorCode::Name, plugin.key_span, bad_plugin_id(plugin.key), kPluginIdHint, {},
               plugin.value.origin);
       }
       for (const Member& option : plugin.value.table()->members) {
@@ -460,19 +447,22 @@ class Loader {
     }
   }
 
-  static constexpr const char* kIdHint =
-      "ids are lower case: letters, digits, '_', '-', or reverse-DNS such as com.acme.tracer";
-  static std::string bad_id(std::string_view id) {
-    return "\"" + printable(id) + "\" is not the id of a plugin";
-  }
-
   // --- the rest -----------------------------------------------------------------------------
 
   void load_collect() {
-    Values values = read("collect", "collect", find_table("collect"));
-    experiment_.collect = {static_cast<uint32_t>(values["slots"].integer()),
-                           values["timeout"].integer()};
+    static constexpr std::array<std::string_view, 1> kSubtables = {"rule"};
+    const Value* table = find_table("collect");
+    Values values = read("collect", "collect", table, kSubtables);
+    experiment_.collect = {
+        static_cast<uint32_t>(values["slots"].integer()), values["timeout"].integer(), {}};
     record("collect", values);
+    if (const Value* rules = table != nullptr ? table->table()->find("rule") : nullptr) {
+      const uint32_t world_size =
+          world_size_known_ ? experiment_.parallel.world_size : uint32_t{kMaxWorldSize};
+      experiment_.collect.rules = read_collect_rules(*rules, world_size, folder_, diagnostics_);
+      experiment_.effective.push_back(
+          {"collect", "rule", write_toml(*rules), rules->origin, rules->span.begin.line});
+    }
   }
 
   void load_links() {

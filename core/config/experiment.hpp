@@ -18,6 +18,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/config/classes.hpp"
+#include "core/config/collect_rules.hpp"
 #include "core/config/diagnostics.hpp"
 #include "core/config/option_table.hpp"
 #include "core/config/toml_reader.hpp"
@@ -78,6 +79,7 @@ struct Experiment {
   struct Plugins {
     std::string runtime;
     std::string launcher;
+    std::optional<std::string> router;
     std::optional<std::string> adapter;
     StringPairs paths;  ///< id -> folder
   } plugins;
@@ -85,6 +87,7 @@ struct Experiment {
   struct Collect {
     uint32_t slots = 0;  ///< 0: one per usable core
     DurationNs timeout = 0;
+    std::vector<CollectRule> rules;  ///< in the order of the file
   } collect;
 
   /// [link.default]; may be missing when world_size is 1.

@@ -50,6 +50,8 @@ std::string expected(OptionType type) {
       return "a table of strings such as { NAME = \"value\" }";
     case OptionType::StringOrList:
       return "a string or a list of strings";
+    case OptionType::RankList:
+      return "a text such as \"0-7,9\" or a list of integers";
     case OptionType::Duration:
     case OptionType::Bytes:
     case OptionType::Bandwidth:
@@ -124,6 +126,13 @@ class Validator {
           read_strings(value, out);
         }
         break;
+      case OptionType::RankList:
+        if (value.string() == nullptr) {
+          read_integers(value, out);
+        } else if (is_clean(value)) {
+          out.data = *value.string();
+        }
+        break;
     }
     return out;
   }
@@ -171,7 +180,7 @@ class Validator {
                         : option_.min == kNoMin
                             ? "at most " + bound(option_.max)
                             : "between " + bound(option_.min) + " and " + bound(option_.max);
-    bool element = option_.type == OptionType::IntList;
+    bool element = option_.type == OptionType::IntList || option_.type == OptionType::RankList;
     error(ErrorCode::Range, span, origin,
           (element ? "each of " : "") + where() + " must be " + range + ", not " + bound(number));
     return false;

@@ -37,6 +37,7 @@ enum class OptionType : uint8_t {
   PathList,
   StringTable,   ///< table of strings
   StringOrList,  ///< a string or a list of strings
+  RankList,      ///< a string such as "0-7,9", which the caller reads, or a list of integers
 };
 
 inline constexpr int64_t kNoMin = std::numeric_limits<int64_t>::min();
@@ -48,7 +49,7 @@ struct Option {
   OptionType type = OptionType::String;
   std::string_view default_text = {};  ///< as written in TOML; empty: unset
   bool required = false;
-  int64_t min = kNoMin;  ///< of Int, Duration, Bytes, Bandwidth and of each element of an IntList
+  int64_t min = kNoMin;  ///< of Int, Duration, Bytes, Bandwidth and of the elements of lists
   int64_t max = kNoMax;
   double real_min = -kNoRealBound;  ///< of Float
   double real_max = kNoRealBound;
@@ -58,8 +59,8 @@ struct Option {
 
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
-/// A validated value. Exactly one alternative per type: IntList is vector<int64_t>, every list of
-/// text vector<string>.
+/// A validated value. Lists of integers are vector<int64_t>, lists of text vector<string>; the
+/// types that take a text or a list are what was written.
 struct OptionValue {
   std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                std::vector<std::string>, StringPairs>

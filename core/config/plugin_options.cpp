@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/plugin_options.hpp"
 
+#include <array>
 #include <filesystem>
 
 namespace prism::config {
@@ -97,6 +98,22 @@ const Value* find_options(const Experiment& experiment, std::string_view id) {
   return at;
 }
 
+/// What is written in `scope`, whose folder is set here, for the plugin `id`.
+Result<PluginOptions> validate(const Experiment& experiment, std::string_view id, TableScope scope,
+                               const prism_option_table_t& table, Diagnostics& diagnostics) {
+  OptionRows rows;
+  PRISM_TRY(convert_rows(id, table, rows));
+  std::error_code error;
+  std::filesystem::path file = std::filesystem::absolute(experiment.file, error);
+  scope.folder = file.parent_path().string();
+  size_t before = diagnostics.total();
+  auto values = validate_options(scope, rows.options, diagnostics);
+  if (diagnostics.total() > before) {
+    return diagnostics.status();
+  }
+  return PluginOptions(std::move(values), rows.abi_types);
+}
+
 }  // namespace
 
 Result<OptionRows> read_option_rows(std::string_view id, const prism_option_table_t& table) {
@@ -133,26 +150,25 @@ PluginOptions::PluginOptions(std::vector<OptionValue> values, const std::vector<
 Result<PluginOptions> validate_plugin_options(const Experiment& experiment, std::string_view id,
                                               const prism_option_table_t& table,
                                               Diagnostics& diagnostics) {
-  PRISM_TRY_ASSIGN(const OptionRows rows, read_option_rows(id, table));
   const Value* written = find_options(experiment, id);
-  std::string label = "plugins.options." + write_key(id);
-
   // A table that is not there cannot be pointed at, but what it must have is missing all the same.
   Value absent;
   absent.data = Table{};
   TableScope scope;
-  scope.name = label;
+  scope.name = "plugins.options." + write_key(id);
   scope.table = written != nullptr ? written : &absent;
-  std::error_code error;
-  std::filesystem::path file = std::filesystem::absolute(experiment.file, error);
-  scope.folder = file.parent_path().string();
+  return validate(experiment, id, std::move(scope), table, diagnostics);
+}
 
-  size_t before = diagnostics.total();
-  auto values = validate_options(scope, rows.options, diagnostics);
-  if (diagnostics.total() > before) {
-    return diagnostics.status();
-  }
-  return PluginOptions(std::move(values), rows.abi_types);
+Result<PluginOptions> validate_source_options(const Experiment& experiment, const CollectRule& rule,
+                                              const prism_option_table_t& table,
+                                              Diagnostics& diagnostics) {
+  static constexpr std::array<std::string_view, 1> kNoOption = {"id"};
+  TableScope scope;
+  scope.name = "collect.rule.source";
+  scope.table = rule.options;
+  scope.subtables = kNoOption;
+  return validate(experiment, rule.source, std::move(scope), table, diagnostics);
 }
 
 std::vector<std::string_view> plugin_option_ids(const Experiment& experiment) {

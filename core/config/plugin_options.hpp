@@ -50,6 +50,11 @@ Result<PluginOptions> validate_plugin_options(const Experiment& experiment, std:
                                               const prism_option_table_t& table,
                                               Diagnostics& diagnostics);
 
+/// The same for the `source` of a [[collect.rule]]: its keys but "id" are options of the plugin.
+Result<PluginOptions> validate_source_options(const Experiment& experiment, const CollectRule& rule,
+                                              const prism_option_table_t& table,
+                                              Diagnostics& diagnostics);
+
 /// The ids under [plugins.options], so that one that no plugin reads can be reported.
 std::vector<std::string_view> plugin_option_ids(const Experiment& experiment);
 

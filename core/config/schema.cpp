@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/config/tensor_names.hpp"
+
 namespace prism::config {
 namespace {
 
@@ -83,6 +85,9 @@ constexpr Option kPlugins[] = {
      .type = String,
      .default_text = "\"local\"",
      .doc = "What starts processes."},
+    {.name = "router",
+     .type = String,
+     .doc = "What assigns tokens to experts, where a hook in the rank asks for it."},
     {.name = "adapter", .type = String, .doc = "What knows the job's parallel layout."},
     {.name = "path",
      .type = StringTable,
@@ -102,6 +107,41 @@ constexpr Option kCollect[] = {
      .default_text = "\"10 min\"",
      .min = kMillisecond,
      .doc = "The longest time that a rank may be silent."},
+};
+
+constexpr auto kOperationNames = names_of(kReceivingOperations);
+constexpr auto kElementTypeNames = names_of(kElementTypes);
+
+constexpr Option kCollectRuleMatch[] = {
+    {.name = "op",
+     .type = String,
+     .choices = kOperationNames,
+     .doc = "The operation, e.g. \"recv\"."},
+    {.name = "group", .type = String, .doc = "Description of the communicator."},
+    {.name = "dtype",
+     .type = String,
+     .choices = kElementTypeNames,
+     .doc = "Type of the elements, as torch or the plugin ABI names it: \"int64\", \"i64\"."},
+    {.name = "ranks",
+     .type = RankList,
+     .min = 0,
+     .doc = "Ranks that get the tensor: \"0-7,9\" or [0, 1]."},
+    {.name = "shape",
+     .type = IntList,
+     .min = -1,
+     .doc = "Shape of the tensor, of all-gather, gather and all-to-all that of one peer's part; -1 "
+            "stands for any extent."},
+    {.name = "call",
+     .type = Int,
+     .min = 0,
+     .doc = "The n-th communication of its kind on its communicator, from 0."},
+};
+
+constexpr Option kCollectRuleSource[] = {
+    {.name = "id",
+     .type = String,
+     .required = true,
+     .doc = "Id of the tensor source; further keys are its options."},
 };
 
 constexpr Option kLink[] = {
@@ -184,6 +224,10 @@ constexpr TableSchema kTables[] = {
     {"parallel", kParallel, "The ranks and which of them are alike."},
     {"plugins", kPlugins, "Which plugins are used."},
     {"collect", kCollect, "How ranks are recorded."},
+    {"collect.rule.match", kCollectRuleMatch,
+     "Of a [[collect.rule]]: which tensors it is for; the first rule that matches is taken."},
+    {"collect.rule.source", kCollectRuleSource,
+     "Of a [[collect.rule]]: what stands in for what absent peers would have sent."},
     {"link.NAME", kLink, "The network; [link.default] is used where no other one matches."},
     {"link.NAME.match", kLinkMatch, "Which communicators use this link."},
     {"time", kTime, "How durations are measured."},

@@ -54,7 +54,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
-  constexpr size_t kMaxListed = 8;
+  constexpr size_t kMaxListed = 9;
   std::string_view near = nearest(word, candidates);
   if (!near.empty()) {
     return "did you mean '" + std::string(near) + "'?";

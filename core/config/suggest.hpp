@@ -17,7 +17,7 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit);
 /// of equally near ones.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-/// "did you mean 'x'?", or "choose from a, b" with at most 8 choices, or nothing.
+/// "did you mean 'x'?", or "choose from a, b" with at most 9 choices, or nothing.
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace prism::config

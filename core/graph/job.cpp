@@ -425,7 +425,9 @@ class Comparison {
     return run_error("ranks " + std::to_string(expected_.rank) + " and " +
                      std::to_string(executed_.rank) + " are in one class (ranks " +
                      ranks_in_words(c.members) + ") but do not behave alike: " + what +
-                     "; put them into different classes, or use classes = \"none\"");
+                     "; put them into different classes, or use classes = \"none\"; where it comes "
+                     "of a made-up value (the size of a broadcast object, say), a [[collect.rule]] "
+                     "can say what the peers would have sent");
   }
   Status differ_at(uint32_t id) const {
     return differ("in iteration " + std::to_string(executed_.nodes[id].iteration) +

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plugin/adapters.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/plugin/bound.hpp"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
+#include "prism/abi/router.h"
+#include "prism/abi/tensor_source.h"
 #include "prism/host/sinks.hpp"
 #include "prism/host/threads.hpp"
 
@@ -25,68 +27,6 @@ std::vector<prism_str_t> to_c(const std::vector<std::string>& texts) {
     result.push_back(to_c(text));
   }
   return result;
-}
-
-Code code_of(prism_status_t status) {
-  return status > PRISM_STATUS_OK && status <= PRISM_STATUS_DATA_LOSS ? static_cast<Code>(status)
-                                                                      : Code::Unknown;
-}
-
-/// Ok, or the plugin's words after its name and function.
-Status outcome(const LoadedPlugin& plugin, const char* function, prism_status_t status,
-               const host::ErrorSink& error, Domain domain) {
-  if (status == PRISM_STATUS_OK) {
-    return {};
-  }
-  return {code_of(status), domain,
-          plugin.name() + ": " + function + "(): " + error.message(status)};
-}
-
-Domain machine_or(Domain otherwise, prism_status_t status) {
-  return status == PRISM_STATUS_FAILED_PRECONDITION ? Domain::Environment : otherwise;
-}
-
-/// The plugin and its interface; an error says which plugins do have it.
-template <typename Table>
-struct Bound {
-  const LoadedPlugin* plugin;
-  const Table* table;
-};
-
-template <typename Table>
-Result<Bound<Table>> bind(Registry& registry, std::string_view id, const char* interface) {
-  PRISM_TRY_ASSIGN(const LoadedPlugin* plugin, registry.load(id));
-  const auto* table = static_cast<const Table*>(plugin->interface(interface));
-  if (table != nullptr) {
-    return Bound<Table>{plugin, table};
-  }
-  std::string have;
-  for (const Candidate& other : registry.list()) {
-    const std::vector<std::string>& offered = other.manifest.interfaces;
-    if (other.state == State::Ok &&
-        std::find(offered.begin(), offered.end(), interface) != offered.end()) {
-      have += (have.empty() ? "" : ", ") + other.id;
-    }
-  }
-  return plugin_error(plugin->name() + " has no " + interface +
-                          "; plugins that have it: " + (have.empty() ? "none" : have),
-                      Code::NotFound);
-}
-
-/// Opens a session of a launcher or runtime; both have the same open().
-template <typename Table, typename Session>
-Result<Session*> open_session(const Bound<Table>& bound, OptionValues values) {
-  const host::ErrorSink error;
-  Session* session = nullptr;
-  host::ThreadRules threads(bound.plugin->name());
-  const auto entered = threads.enter(host::ThreadTag::Control, "open");
-  const prism_status_t status =
-      bound.table->open(values.data(), values.size(), &session, error.c());
-  PRISM_TRY(outcome(*bound.plugin, "open", status, error, machine_or(Domain::Plugin, status)));
-  if (session == nullptr) {
-    return plugin_error(bound.plugin->name() + ": open() gave no session", Code::Internal);
-  }
-  return session;
 }
 
 class PluginLauncher final : public schedule::Launcher {
@@ -314,6 +254,15 @@ Result<prism_option_table_t> options(Registry& registry, std::string_view id,
   }
   if (interface == PRISM_RUNTIME_1) {
     PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
+    return bound.table->options;
+  }
+  if (interface == PRISM_ROUTER_1) {
+    PRISM_TRY_ASSIGN(const auto bound, bind<prism_router_t>(registry, id, PRISM_ROUTER_1));
+    return bound.table->options;
+  }
+  if (interface == PRISM_TENSOR_SOURCE_1) {
+    PRISM_TRY_ASSIGN(const auto bound,
+                     bind<prism_tensor_source_t>(registry, id, PRISM_TENSOR_SOURCE_1));
     return bound.table->options;
   }
   return plugin_error("this program does not know the interface '" + std::string(interface) + "'",

@@ -3,8 +3,9 @@
 ///
 /// Every error begins with the plugin and its function: "plugin 'local' (libprism_local.so 0.1.0):
 /// open(): ...". FAILED_PRECONDITION from open() and probe() is the machine's fault
-/// (Domain::Environment, exit code 4); other failures of open() are the plugin's, those of the
-/// other functions the run's.
+/// (Domain::Environment, exit code 4). INVALID_ARGUMENT and NOT_FOUND from open() are the fault of
+/// the options' values (exit code 2), other failures of open() the plugin's, those of the other
+/// functions the run's.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ namespace prism::plugin {
 /// Values for a plugin's options, one per row of its table, in its order (prism/abi/option.h).
 using OptionValues = std::span<const prism_option_value_t>;
 
-/// The options of the plugin's interface ("prism.launcher/1", "prism.runtime/1"), for validating
+/// The options of the plugin's interface ("prism.launcher/1", "prism.router/1"), for validating
 /// and documenting them. Valid until the process ends. Rows are `stride` bytes apart.
 Result<prism_option_table_t> options(Registry& registry, std::string_view id,
                                      std::string_view interface);

@@ -30,6 +30,8 @@ class LoadedPlugin {
 
   const Manifest& manifest() const { return candidate_.manifest; }
   const std::string& folder() const { return candidate_.folder; }
+  /// Absolute path.
+  std::string library() const { return candidate_.library(); }
   /// "plugin 'local' (libprism_local.so 0.1.0)", the begin of every message about it.
   std::string name() const;
   /// The table of an interface that the manifest lists (checked when it was loaded), else nullptr.

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
+#include <sys/stat.h>
 
 #include "core/base/file.hpp"
 #include "core/config/experiment.hpp"
@@ -53,11 +56,46 @@ Result<std::string> hash_of_file(const std::string& path) {
   return content_hash(content);
 }
 
+wire::Welcome welcome_of(const CollectJob& job) {
+  return {.seed = job.seed, .rules = job.rules, .router = job.router};
+}
+
+/// What agents are told, with the content of files that an option of a plugin names.
+Result<std::string> key_of_welcome(wire::Welcome welcome) {
+  std::string text;
+  const auto add_files = [&text](const wire::Plugin& plugin) -> Status {
+    for (const wire::PluginOption& option : plugin.options) {
+      std::error_code ignored;
+      if (option.type == PRISM_OPTION_PATH &&
+          std::filesystem::is_regular_file(option.text, ignored)) {
+        PRISM_TRY_ASSIGN(const std::string hash, hash_of_file(option.text));
+        text += hash + "\n";
+      }
+    }
+    return {};
+  };
+  for (wire::SourceRule& rule : welcome.rules) {
+    PRISM_TRY(add_files(rule.source));
+    rule.place.clear();  // a line more in the experiment file changes nothing
+  }
+  if (welcome.router) {
+    PRISM_TRY(add_files(*welcome.router));
+  }
+  if (!wire::encode({1, std::move(welcome)}, text)) {
+    return config_error("the rules for made-up values take more than " +
+                        std::to_string(wire::kMaxBody >> 20) + " MiB");
+  }
+  return content_hash(text);
+}
+
 /// What, besides the imported source files, decides the outcome of a run.
-Result<std::string> key_of(const CollectJob& job, Rank rank) {
+Result<std::string> key_of(const CollectJob& job, Rank rank, const std::string& welcome_key) {
   std::ostringstream text;
   text << job.versions << "\nscript " << job.script << "\ncwd " << job.cwd << "\nworld "
-       << job.world_size << "\nrank " << rank << "\nseed " << job.seed;
+       << job.world_size << "\nrank " << rank << "\nagent " << welcome_key;
+  for (const std::string& option : job.options) {
+    text << "\noption " << option;
+  }
   for (const std::string& argument : job.args) {
     text << "\narg " << argument;
   }
@@ -83,31 +121,45 @@ std::string inputs_path(const std::string& folder) {
   return folder + "/inputs";
 }
 
-bool is_current(const std::string& folder, const std::string& key) {
+/// What of the inputs of the finished run in `folder` is no more what it was; nothing: it is
+/// current.
+std::optional<std::string> stale_input(const std::string& folder, const std::string& key) {
   const Result<std::string> text = read_file(inputs_path(folder), kMaxInput);
   if (!text.ok()) {
-    return false;
+    return inputs_path(folder);
   }
   std::istringstream lines(*text);
   std::string line;
   if (!std::getline(lines, line) || line != "key " + key) {
-    return false;
+    return "the experiment or its environment";
   }
   while (std::getline(lines, line)) {
-    const size_t space = line.find(' ');
-    if (space == std::string::npos) {
-      return false;
-    }
-    const Result<std::string> hash = hash_of_file(line.substr(space + 1));
+    const size_t space = std::min(line.find(' '), line.size() - 1);
+    const std::string file = line.substr(space + 1);
+    const Result<std::string> hash = hash_of_file(file);
     if (!hash.ok() || *hash != line.substr(0, space)) {
-      return false;
+      return file;
     }
   }
-  return true;
+  return std::nullopt;
 }
 
-/// Says that the run in `folder` is finished. The source files are those that its last event names.
-Status seal(const std::string& folder, const std::string& key) {
+Status changed_meanwhile(const std::string& what) {
+  return run_error(what +
+                   " changed while the ranks were recorded, so that they did not all run the same "
+                   "program; run again: what is affected is recorded anew");
+}
+
+/// Whether the file was written to after `since`, by the clock that file times are of.
+bool touched(const std::string& file, const timespec& since) {
+  struct stat info {};
+  return ::stat(file.c_str(), &info) == 0 && std::pair(info.st_ctim.tv_sec, info.st_ctim.tv_nsec) >
+                                                 std::pair(since.tv_sec, since.tv_nsec);
+}
+
+/// Says that the run in `folder`, which began at `started`, is finished. The source files are those
+/// that its last event names.
+Status seal(const std::string& folder, const std::string& key, const timespec& started) {
   const std::string events = folder + "/events";
   PRISM_TRY_ASSIGN(const Recording recording, read_recording(events));
   // The recording is its own input too: one that was damaged since is not used.
@@ -116,6 +168,9 @@ Status seal(const std::string& folder, const std::string& key) {
   if (recording.complete) {
     for (const std::string& file : std::get<wire::Bye>(recording.events.back()).files) {
       const Result<std::string> hash = hash_of_file(file);
+      if (hash.ok() && touched(file, started)) {
+        return changed_meanwhile("'" + file + "'");
+      }
       if (hash.ok() && file.find('\n') == std::string::npos) {
         text += *hash + " " + file + "\n";
       }
@@ -134,11 +189,12 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
   const std::vector<Wanted> wanted = plan(job);
   std::vector<RankRun> runs;
   std::vector<std::string> keys;
+  PRISM_TRY_ASSIGN(const std::string welcome_key, key_of_welcome(welcome_of(job)));
   for (const Wanted& one : wanted) {
-    PRISM_TRY_ASSIGN(std::string key, key_of(job, one.rank));
+    PRISM_TRY_ASSIGN(std::string key, key_of(job, one.rank, welcome_key));
     RankRun run;
     run.folder = folder_of(job, one);
-    if (!job.fresh && is_current(run.folder, key)) {
+    if (!job.fresh && !stale_input(run.folder, key)) {
       ++collected.reused;
       continue;
     }
@@ -146,6 +202,7 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     std::error_code ignored;
     std::filesystem::remove(inputs_path(run.folder), ignored);
     run.cwd = job.cwd;
+    run.welcome = welcome_of(job);
     run.repeat = one.repeat;
     if (!job.pin_to.empty()) {
       run.core = job.pin_to[one.rank % job.pin_to.size()];
@@ -163,10 +220,17 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
   }
   if (!runs.empty()) {
     Status sealed;
+    std::vector<timespec> started(runs.size());
     Progress with_seal = progress;
+    with_seal.started = [&](const RankRun& run) {
+      ::clock_gettime(CLOCK_REALTIME, &started[static_cast<size_t>(&run - runs.data())]);
+      if (progress.started) {
+        progress.started(run);
+      }
+    };
     with_seal.finished = [&](const RankRun& run) {
       const auto index = static_cast<size_t>(&run - runs.data());
-      Status status = seal(run.folder, keys[index]);
+      Status status = seal(run.folder, keys[index], started[index]);
       if (sealed.ok()) {
         sealed = std::move(status);
       }
@@ -179,6 +243,17 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     PRISM_TRY(run_ranks(runs, *launcher, runtime, policy, options, with_seal));
     PRISM_TRY(std::move(sealed));
     collected.executed = runs.size();
+  }
+  // Ranks that ended before a change ran another program than those that began after it.
+  PRISM_TRY_ASSIGN(const std::string welcome_key_now, key_of_welcome(welcome_of(job)));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    PRISM_TRY_ASSIGN(const std::string key, key_of(job, runs[i].spec.rank, welcome_key_now));
+    if (key != keys[i]) {
+      return changed_meanwhile("a file of [job] inputs, or that a [[collect.rule]] names,");
+    }
+    if (const auto file = stale_input(runs[i].folder, key)) {
+      return changed_meanwhile("'" + *file + "'");
+    }
   }
   for (const Wanted& one : wanted) {
     PRISM_TRY_ASSIGN(const Recording recording, read_recording(folder_of(job, one) + "/events"));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "core/base/status.hpp"
 #include "core/schedule/coordinator.hpp"
 #include "core/schedule/recorder.hpp"
+#include "prism/wire/agent.hpp"
 
 namespace prism::schedule {
 
@@ -29,6 +31,10 @@ struct CollectJob {
   std::string cwd;
   std::vector<std::string> inputs;  ///< data files whose change makes recordings stale
   std::string run_dir;
+  /// Of the runtime, as written: their change makes recordings stale.
+  std::vector<std::string> options;
+  std::vector<wire::SourceRule> rules;  ///< for values that no peer has sent
+  std::optional<wire::Plugin> router;
   std::string versions;          ///< prism, plugins, framework: their change makes recordings stale
   bool fresh = false;            ///< record again what is there
   std::vector<uint32_t> pin_to;  ///< rank r runs on core r modulo their number; none: on any
@@ -49,7 +55,8 @@ using OpenLauncher = std::function<Result<std::unique_ptr<Launcher>>()>;
 
 /// Runs what is not there yet. The launcher is opened only when something has to run.
 /// A run that is finished is never run again while its inputs stay the same: script, arguments,
-/// environment, source files that it imported, `inputs`, `versions`.
+/// environment, source files that it imported, `inputs`, `versions`, what the agent is told, and
+/// files that plugins in the rank read by it.
 Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launcher,
                           Runtime& runtime, const CoordinatorOptions& options,
                           const Progress& progress);

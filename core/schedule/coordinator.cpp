@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <set>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -98,9 +99,12 @@ class LiveRank {
       std::string text = name() + " was killed by signal " + std::to_string(exit.signal) + " (" +
                          ::strsignal(exit.signal) + ")";
       if (exit.signal == SIGKILL) {
-        text += ": nobody but the kernel or you would do that; is the machine out of memory?";
+        text +=
+            ": nobody but the kernel or you would do that; is the machine out of memory, or does a "
+            "limit of this shell end it "
+            "(ulimit -a)?";
       }
-      return run_error(text + last + with_stderr() + logs);
+      return run_error(text + last + foreign_code() + with_stderr() + logs);
     }
     if (bye_ && bye_->reason == wire::kByeException) {
       return run_error(name() + " raised an exception:\n" + indent(bye_->detail) + last + logs);
@@ -130,9 +134,12 @@ class LiveRank {
     const std::string last = last_op_ ? describe_operation(*last_op_, groups_) : "none";
     return run_error(
         name() + " has done nothing that its agent can see for " + std::to_string(seconds) +
-            " s ([collect] timeout); last operation: " + last + "\n  where its threads are:\n" +
-            indent(log_tail(run_.folder + "/stderr", 60)) + "\n  its output: " + run_.folder +
-            "/{stdout,stderr}",
+            " s ([collect] timeout); last operation: " + last +
+            (last_op_ ? ""
+                      : "\n  processes that the script starts itself are not seen: what torchrun "
+                        "would start is a rank") +
+            "\n  where its threads are:\n" + indent(log_tail(run_.folder + "/stderr", 60)) +
+            foreign_code() + "\n  its output: " + run_.folder + "/{stdout,stderr}",
         Code::DeadlineExceeded);
   }
 
@@ -152,15 +159,36 @@ class LiveRank {
  private:
   std::string events_path() const { return run_.folder + "/events"; }
 
+  /// Plugins that worked inside the rank: they may be to blame for a crash or a hang.
+  std::string foreign_code() const {
+    std::set<std::string> ids;
+    for (const wire::SourceRule& rule : run_.welcome.rules) {
+      ids.insert(rule.source.id);
+    }
+    if (run_.welcome.router) {
+      ids.insert(run_.welcome.router->id);
+    }
+    std::string text;
+    for (const std::string& id : ids) {
+      text += (text.empty() ? "\n  plugins in the rank: " : ", ") + id;
+    }
+    return text;
+  }
+
   std::string with_stderr() const {
     const std::string text = log_tail(run_.folder + "/stderr", kTailLines);
     return text.empty() ? text : "\n  last lines of its standard error:\n" + indent(text);
   }
 
   Status spawn(int child_socket, Launcher& launcher, Runtime& runtime) {
+    // What an earlier run left there, a pipe say, is not written to.
+    std::error_code ignored;
+    std::filesystem::remove(events_path(), ignored);
+    errno = 0;
     events_.open(events_path(), std::ios::binary | std::ios::trunc);
     if (!events_) {
-      return run_error("cannot write '" + events_path() + "'", Code::PermissionDenied);
+      return run_error("cannot write '" + events_path() + "': " + std::strerror(errno),
+                       Code::PermissionDenied);
     }
     RankSpec spec = run_.spec;
     spec.agent_fd = kAgentFd;
@@ -186,7 +214,7 @@ class LiveRank {
                          Code::DataLoss);
       }
       greeted_ = true;
-      return reply(wire::Welcome{run_.spec.seed});
+      return reply(run_.welcome);
     }
     if (const auto* op = std::get_if<wire::Op>(&frame.message)) {
       ++communications_;

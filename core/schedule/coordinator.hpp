@@ -13,6 +13,7 @@
 #include "core/schedule/launcher.hpp"
 #include "core/schedule/policy.hpp"
 #include "core/schedule/runtime.hpp"
+#include "prism/wire/agent.hpp"
 
 namespace prism::schedule {
 
@@ -21,6 +22,7 @@ struct RankRun {
   RankSpec spec;       ///< agent_fd is set by the coordinator
   std::string folder;  ///< exists; gets stdout, stderr, events
   std::string cwd;
+  wire::Welcome welcome;         ///< what its agent is told at the start
   uint32_t repeat = 1;           ///< for messages
   std::optional<uint32_t> core;  ///< the only core it may run on; none: any free one
 };

@@ -378,9 +378,10 @@ class Recorder {
         count.communicator = "store";
         count.operation = "get";
       }
-      count.source = made_up.source == wire::kMadeUpEcho   ? "echo"
-                     : made_up.source == wire::kMadeUpFill ? "fill"
-                                                           : "empty key";
+      count.source = made_up.source == wire::kMadeUpEcho     ? "echo"
+                     : made_up.source == wire::kMadeUpFill   ? "fill"
+                     : made_up.source == wire::kMadeUpSource ? made_up.plugin
+                                                             : "empty key";
       const auto same = std::find_if(out_.made_up.begin(), out_.made_up.end(), [&](const auto& m) {
         return m.communicator == count.communicator && m.operation == count.operation &&
                m.source == count.source;

@@ -30,7 +30,7 @@ namespace prism::schedule {
 struct MadeUpCount {
   std::string communicator;  ///< description, else "group of 8 ranks"; "store": keys of the store
   std::string operation;     ///< "broadcast", ...
-  std::string source;        ///< "echo", "fill", "empty key"
+  std::string source;        ///< "echo", "fill", "empty key", or a tensor source's id
   uint64_t operations = 0;
   uint64_t bytes = 0;
 };

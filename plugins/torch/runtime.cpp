@@ -87,10 +87,20 @@ class TorchRuntime {
  public:
   static constexpr auto kOptions =
       sdk::options(sdk::text("python", "The Python that runs the job, looked up in the job's PATH.")
-                       .by_default("\"python3\""));
+                       .by_default("\"python3\""),
+                   sdk::path("hook",
+                             "Python file that each rank imports before it goes on with the "
+                             "job, right after torch."));
 
   explicit TorchRuntime(const sdk::OptionValues& values)
-      : python_name_(values.text("python")), folder_(own_folder()) {}
+      : python_name_(values.text("python")),
+        hook_(values.has("hook") ? values.path("hook") : std::string()),
+        folder_(own_folder()) {
+    if (!hook_.empty() && !fs::is_regular_file(hook_)) {
+      throw sdk::Error(PRISM_STATUS_NOT_FOUND,
+                       "the file '" + hook_ + "' of the option 'hook' is not there");
+    }
+  }
 
   std::string probe(const std::vector<std::string>& env) {
     inspected_.reset();
@@ -229,12 +239,16 @@ class TorchRuntime {
     env.set("PRISM_AGENT_FD", std::to_string(spec.agent_fd));
     env.set("PRISM_AGENT_LIB", found.agent.string());
     env.set("PRISM_AGENT_SCRIPT", spec.script);
+    if (!hook_.empty()) {
+      env.set("PRISM_AGENT_HOOK", hook_);
+    }
     env.set("PRISM_AGENT_RANK", std::to_string(spec.rank));
     env.set("PRISM_AGENT_WORLD_SIZE", std::to_string(spec.world_size));
     env.set("PRISM_AGENT_STACK_SIGNAL", std::to_string(stack_signal()));
   }
 
   const std::string python_name_;
+  const std::string hook_;  ///< empty: none
   const fs::path folder_;
   std::optional<Found> inspected_;
 };

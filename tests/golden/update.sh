@@ -7,4 +7,4 @@ cd "$(dirname "$0")/../.."
 build=${1:-build/release}
 ninja -C "$build" golden_config_test
 PRISM_UPDATE_GOLDEN=1 "$build/tests/golden_config_test" --gtest_brief=1
-git --no-pager diff --stat -- tests/golden
+git --no-pager diff --stat -- tests/golden docs/experiment-file.md

@@ -171,7 +171,8 @@ std::optional<graph::Job> make_job(uint32_t world_size, std::vector<graph::Progr
   std::vector<std::vector<Rank>> classes;
   const auto members = static_cast<uint32_t>(world_size / programs.size());
   for (uint32_t c = 0; c < programs.size(); ++c) {
-    std::iota(classes.emplace_back(members).begin(), classes.back().end(), c * members);
+    std::vector<Rank>& ranks = classes.emplace_back(members);
+    std::iota(ranks.begin(), ranks.end(), c * members);
   }
   Result<graph::Job> job = graph::instantiate(world_size, classes, std::move(programs));
   if (!job.ok()) {

@@ -15,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMaxOutput = 1U << 20;
 constexpr int kNoProgram = 127;
 
 std::string exit_text(int code) {
@@ -39,7 +38,7 @@ bool read_until(int fd, Clock::time_point deadline, std::string& output) {
       return true;
     }
     if (count > 0) {  // what is beyond the limit is read too, or the child would block
-      const auto room = kMaxOutput - output.size();
+      const auto room = kMaxChildOutput - output.size();
       output.append(piece, std::min(room, static_cast<size_t>(count)));
     }
   }

@@ -3,15 +3,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace prism::cli {
 
+/// In bytes.
+inline constexpr size_t kMaxChildOutput = 1U << 20;
+
 struct ChildResult {
   bool ok = false;     ///< ended in time with exit code 0
-  std::string output;  ///< what it wrote; at most 1 MiB
+  std::string output;  ///< what it wrote; at most the first kMaxChildOutput
   std::string ending;  ///< when not ok, in words: "exit code 1", "signal 11 (...)", "no answer ..."
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugins/torch/agent/session.hpp"
+#include "plugins/torch/agent/sources.hpp"
 #include "plugins/torch/agent/values.hpp"
 #include "plugins/torch/agent/work.hpp"
 #include "prism/abi/comm.h"
@@ -114,9 +115,12 @@ WorkPtr LoneBackend::run(OpType type, wire::Op op, bool async, Tensors outputs,
   op.clocks = entry.entered();
   const uint64_t id = op.id;
   const uint64_t sequence = op.sequence;
+  const uint8_t kind = op.kind;
   session.ask(std::move(op));
 
   MadeUp made_up;
+  made_up.kind = kind;
+  made_up.call = calls_[kind]++;
   {
     const Unseen unseen;
     make_outputs(id, made_up);
@@ -127,6 +131,9 @@ WorkPtr LoneBackend::run(OpType type, wire::Op op, bool async, Tensors outputs,
   }
   if (made_up.filled > 0) {
     done.made_up.push_back({wire::kMadeUpFill, made_up.filled});
+  }
+  for (const auto& [plugin, bytes] : made_up.sourced) {
+    done.made_up.push_back({wire::kMadeUpSource, bytes, plugin});
   }
   session.tell(std::move(done));
 
@@ -140,7 +147,28 @@ WorkPtr LoneBackend::run(OpType type, wire::Op op, bool async, Tensors outputs,
                                        std::move(outputs), source);
 }
 
-void LoneBackend::receive(const at::Tensor& out, uint64_t op, MadeUp& made_up) const {
+bool LoneBackend::receive_by_rule(const at::Tensor& out, int64_t position, MadeUp& made_up) const {
+  Sources& sources = Sources::get();
+  // What must fit other data, or is known, is not for rules.
+  if (!sources.any() || alone() || kept > 0 || !expected.empty()) {
+    return false;
+  }
+  Received received{.group = info_.description, .kind = made_up.kind, .call = made_up.call};
+  received.peer = position < 0 ? wire::kNoPeer
+                               : static_cast<int32_t>(info_.ranks[static_cast<size_t>(position)]);
+  received.part = made_up.parts++;
+  const std::string* plugin = sources.fill(out, received);
+  if (plugin != nullptr) {
+    made_up.sourced[*plugin] += bytes_of(out);
+  }
+  return plugin != nullptr;
+}
+
+void LoneBackend::receive(const at::Tensor& out, int64_t position, uint64_t op,
+                          MadeUp& made_up) const {
+  if (receive_by_rule(out, position, made_up)) {
+    return;
+  }
   if (!expected.empty()) {
     spread(out, expected.front());
     expected.pop_front();
@@ -208,8 +236,10 @@ c10::intrusive_ptr<c10d::Backend> LoneBackend::split(
 void LoneBackend::all_reduce(at::TensorList tensors, const c10d::ReduceOp& op,
                              MadeUp& made_up) const {
   for (const at::Tensor& tensor : tensors) {
-    reduce_alike(tensor, op, members());
-    made_up.echoed += alone() ? 0 : bytes_of(tensor);
+    if (!receive_by_rule(tensor, wire::kNoPeer, made_up)) {
+      reduce_alike(tensor, op, members());
+      made_up.echoed += alone() ? 0 : bytes_of(tensor);
+    }
   }
 }
 
@@ -253,6 +283,9 @@ WorkPtr LoneBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& opts) {
 void LoneBackend::reduce_scatter(const at::Tensor& output, const at::Tensor& own,
                                  const c10d::ReduceOp& op, MadeUp& made_up) const {
   check_equal(own.numel(), output.numel(), "elements of a reduce-scatter's output");
+  if (receive_by_rule(output, wire::kNoPeer, made_up)) {
+    return;
+  }
   spread(output, own);
   reduce_alike(output, op, members());
   made_up.echoed += alone() ? 0 : bytes_of(output);
@@ -320,6 +353,31 @@ void LoneBackend::all_gather(at::TensorList outputs, const at::Tensor& input,
   }
   // This rank's own part is no echo.
   made_up.echoed -= std::min(made_up.echoed, bytes_of(input));
+  if (Sources::get().any()) {
+    gather_by_rule(outputs, input, made_up);
+  }
+}
+
+void LoneBackend::gather_by_rule(at::TensorList outputs, const at::Tensor& input,
+                                 MadeUp& made_up) const {
+  Tensors parts = outputs.vec();
+  at::Tensor whole;
+  if (static_cast<int64_t>(parts.size()) != members()) {
+    whole = parts[0].contiguous();
+    std::vector<int64_t> sizes{members()};
+    sizes.insert(sizes.end(), input.sizes().begin(), input.sizes().end());
+    parts = whole.view(sizes).unbind();
+  }
+  uint64_t& made_so_far = input.numel() == 0 ? made_up.filled : made_up.echoed;
+  for (int64_t position = 0; position < members(); ++position) {
+    const at::Tensor& part = parts[static_cast<size_t>(position)];
+    if (position != getRank() && receive_by_rule(part, position, made_up)) {
+      made_so_far -= std::min(made_so_far, bytes_of(part));
+    }
+  }
+  if (whole.defined() && !whole.is_same(outputs[0])) {
+    outputs[0].copy_(whole);
+  }
 }
 
 WorkPtr LoneBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -425,7 +483,7 @@ WorkPtr LoneBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& o
              [&](uint64_t id, MadeUp& made_up) {
                for (const at::Tensor& tensor : tensors) {
                  if (!root) {
-                   receive(tensor, id, made_up);
+                   receive(tensor, opts.rootRank, id, made_up);
                  }
                }
              });
@@ -449,7 +507,7 @@ WorkPtr LoneBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
   return run(OpType::SCATTER, std::move(op), opts.asyncOp, outputs,
              [&](uint64_t id, MadeUp& made_up) {
                if (!root) {
-                 receive(output, id, made_up);
+                 receive(output, opts.rootRank, id, made_up);
                  return;
                }
                const at::Tensor& own = list[static_cast<size_t>(getRank())];
@@ -470,11 +528,13 @@ void LoneBackend::all_to_all(at::TensorList outputs, at::TensorList inputs, uint
     const bool own = i == static_cast<size_t>(getRank());
     if (own && inputs[i].numel() == output.numel()) {
       spread(output, inputs[i]);
+    } else if (!own && receive_by_rule(output, static_cast<int64_t>(i), made_up)) {
+      continue;
     } else if (longest->numel() > 0) {
       spread(output, inputs[i].numel() > 0 ? inputs[i] : *longest);
       made_up.echoed += bytes_of(output);
     } else {
-      receive(output, op, made_up);
+      receive(output, static_cast<int64_t>(i), op, made_up);
     }
   }
 }
@@ -525,7 +585,7 @@ WorkPtr LoneBackend::recv(Tensors& tensors, int peer, int tag) {
       OpType::RECV, std::move(op), true, tensors,
       [&](uint64_t id, MadeUp& made_up) {
         for (const at::Tensor& tensor : tensors) {
-          receive(tensor, id, made_up);
+          receive(tensor, peer, id, made_up);
         }
       },
       peer);
@@ -541,7 +601,7 @@ WorkPtr LoneBackend::recvAnysource(Tensors& tensors, int tag) {
       OpType::RECVANYSOURCE, std::move(op), true, tensors,
       [&](uint64_t id, MadeUp& made_up) {
         for (const at::Tensor& tensor : tensors) {
-          receive(tensor, id, made_up);
+          receive(tensor, wire::kNoPeer, id, made_up);
         }
       },
       static_cast<int>((getRank() + 1) % members()));

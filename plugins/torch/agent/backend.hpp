@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A communicator of a rank that runs alone: takes the place of ProcessGroupGloo or
 /// ProcessGroupNCCL. Every operation tells the coordinator, waits for its verdict and then makes
-/// the outputs itself: by echo (the absent peers mirror this rank) or by fill.
+/// the outputs itself: by a rule of the experiment file,
+/// by echo (the absent peers mirror this rank) or by fill.
 ///
 /// Roots and peers are positions in the group, as everywhere below Python.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "plugins/torch/agent/torch_version.hpp"
+#include "prism/abi/comm.h"
 #include "prism/wire/agent.hpp"
 
 namespace prism::torch_agent {
@@ -105,8 +109,12 @@ class LoneBackend : public c10d::Backend {
  private:
   /// Counts what an operation made up.
   struct MadeUp {
+    uint8_t kind = 0;    ///< of the operation, PRISM_COMM_
+    uint64_t call = 0;   ///< the n-th of its kind on this communicator
+    uint32_t parts = 0;  ///< tensors received so far
     uint64_t echoed = 0;
     uint64_t filled = 0;
+    std::map<std::string, uint64_t> sourced;  ///< by id of the tensor source
   };
 
   /// Tells of `op`, lets `make_outputs(MadeUp&)` write them once the coordinator says so, and tells
@@ -116,11 +124,15 @@ class LoneBackend : public c10d::Backend {
                                      std::vector<at::Tensor> outputs, MakeOutputs&& make_outputs,
                                      int source = -1);
 
-  /// Makes what a peer would have sent into `out`.
-  void receive(const at::Tensor& out, uint64_t op, MadeUp& made_up) const;
+  /// Makes what the peer at this position would have sent into `out`; wire::kNoPeer: any peer.
+  void receive(const at::Tensor& out, int64_t position, uint64_t op, MadeUp& made_up) const;
+  /// Does so where a rule of the experiment file says how.
+  bool receive_by_rule(const at::Tensor& out, int64_t position, MadeUp& made_up) const;
   void all_reduce(at::TensorList tensors, const c10d::ReduceOp& op, MadeUp& made_up) const;
   /// Writes `input` once per member; `outputs` has one tensor, or one per member.
   void all_gather(at::TensorList outputs, const at::Tensor& input, MadeUp& made_up) const;
+  /// Overwrites the parts of peers for which there is a rule.
+  void gather_by_rule(at::TensorList outputs, const at::Tensor& input, MadeUp& made_up) const;
   void reduce_scatter(const at::Tensor& output, const at::Tensor& own, const c10d::ReduceOp& op,
                       MadeUp& made_up) const;
   /// One chunk per member each.
@@ -136,6 +148,7 @@ class LoneBackend : public c10d::Backend {
   const c10::intrusive_ptr<Options> options_;
   const uint32_t group_;
   std::atomic<uint64_t> sequence_{0};
+  std::array<std::atomic<uint64_t>, PRISM_COMM_RECV + 1> calls_{};  ///< by kind
 
   uint64_t batch_ = 0;  // > 0 between startCoalescing and endCoalescing
   uint64_t last_in_batch_ = 0;

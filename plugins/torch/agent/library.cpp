@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plugins/torch/agent/backend.hpp"
+#include "plugins/torch/agent/router.hpp"
 #include "plugins/torch/agent/session.hpp"
 
 namespace prism::torch_agent {
@@ -69,6 +70,22 @@ void prepare_bye(int64_t reason, std::string detail, std::vector<std::string> fi
                               .clocks = entry.entered()});
 }
 
+bool router_available() {
+  return RankRouter::get().available();
+}
+at::Tensor router_counts(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
+                         int64_t micro_batch) {
+  return RankRouter::get().counts({tokens, experts, top_k, layer, micro_batch});
+}
+at::Tensor router_assign(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
+                         int64_t micro_batch) {
+  return RankRouter::get().assign({tokens, experts, top_k, layer, micro_batch});
+}
+at::Tensor router_logits(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
+                         int64_t micro_batch, at::ScalarType dtype) {
+  return RankRouter::get().logits({tokens, experts, top_k, layer, micro_batch}, dtype);
+}
+
 }  // namespace
 }  // namespace prism::torch_agent
 
@@ -82,4 +99,8 @@ TORCH_LIBRARY(prism, library) {
   library.def("prepare_bye", agent::prepare_bye);
   library.def("expect", agent::expect);
   library.def("keep", agent::keep);
+  library.def("router_available", agent::router_available);
+  library.def("router_counts", agent::router_counts);
+  library.def("router_assign", agent::router_assign);
+  library.def("router_logits", agent::router_logits);
 }

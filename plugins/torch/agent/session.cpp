@@ -8,21 +8,21 @@
 #include <unistd.h>
 #include <utility>
 
+#include "plugins/torch/agent/router.hpp"
+#include "plugins/torch/agent/sources.hpp"
 #include "prism/wire/socket.hpp"
 
 namespace prism::torch_agent {
-namespace {
 
-constexpr int kAborted = 1;
-constexpr int kBug = 70;
-
-[[noreturn]] void end(int exit_code, const std::string& why) {
+void end(int exit_code, const std::string& why) {
   const std::string line = "prism agent: " + why + "\n";
   std::fflush(nullptr);
   // The process ends right now: a short write cannot be mended.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(exit_code);
 }
+
+namespace {
 
 /// The coordinator is gone, and with it the reader of whatever we could say.
 [[noreturn]] void end_quietly() {
@@ -60,6 +60,8 @@ void Session::begin(int fd, uint32_t rank, uint32_t world_size, std::string fram
     end(kBug, "HELLO was not answered by WELCOME");
   }
   seed_ = welcome->seed;
+  Sources::get().open(welcome->rules);
+  RankRouter::get().open(welcome->router);
 }
 
 uint32_t Session::group(wire::Group group) {
@@ -94,6 +96,8 @@ void Session::prepare_bye(wire::Bye bye) {
 }
 
 void Session::at_exit(int exit_code, void* session) {
+  Sources::get().close();
+  RankRouter::get().close();
   auto& self = *static_cast<Session*>(session);
   // Another thread may be blocked under the mutex, waiting for a verdict: then there is no BYE.
   const std::unique_lock lock(self.mutex_, std::try_to_lock);

@@ -18,12 +18,19 @@
 
 namespace prism::torch_agent {
 
+/// Says why on standard error and ends the process at once.
+[[noreturn]] void end(int exit_code, const std::string& why);
+
+inline constexpr int kAborted = 1;  ///< exit code: the coordinator or a plugin ended the rank
+inline constexpr int kBug = 70;
+
 class Session {
  public:
   /// The session of this process.
   static Session& get();
 
-  /// Says HELLO on `fd` and takes WELCOME. The socket is closed on exec from here on.
+  /// Says HELLO on `fd`, takes WELCOME and opens the plugins that it names. The socket is closed on
+  /// exec from here on.
   void begin(int fd, uint32_t rank, uint32_t world_size, std::string framework);
 
   /// False before begin(), in a forked child and after the end.

@@ -13,7 +13,39 @@ constexpr double kDeviation = 0.02;
 // Long enough to look random to a model, short enough to stay in the cache while it is copied.
 constexpr int64_t kFillPeriod = 65536;
 
-uint8_t dtype_number(at::ScalarType type) {
+/// The same bits as a type that torch can calculate with: arithmetic modulo 2^n knows no sign.
+at::Tensor as_signed(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kUInt16:
+      return tensor.view(at::kShort);
+    case at::kUInt32:
+      return tensor.view(at::kInt);
+    case at::kUInt64:
+      return tensor.view(at::kLong);
+    default:
+      return tensor;
+  }
+}
+
+bool is_float8(at::ScalarType type) {
+  return c10::isFloatingType(type) && c10::elementSize(type) == 1;
+}
+
+}  // namespace
+
+uint64_t bytes_of(const at::Tensor& tensor) {
+  return static_cast<uint64_t>(tensor.is_sparse() ? tensor._values().nbytes() : tensor.nbytes());
+}
+
+uint64_t bytes_of(at::TensorList tensors) {
+  uint64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) {
+    bytes += bytes_of(tensor);
+  }
+  return bytes;
+}
+
+uint8_t dtype_of(at::ScalarType type) {
   switch (type) {
     case at::kByte:
       return PRISM_DTYPE_U8;
@@ -54,38 +86,6 @@ uint8_t dtype_number(at::ScalarType type) {
   }
 }
 
-/// The same bits as a type that torch can calculate with: arithmetic modulo 2^n knows no sign.
-at::Tensor as_signed(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kUInt16:
-      return tensor.view(at::kShort);
-    case at::kUInt32:
-      return tensor.view(at::kInt);
-    case at::kUInt64:
-      return tensor.view(at::kLong);
-    default:
-      return tensor;
-  }
-}
-
-bool is_float8(at::ScalarType type) {
-  return c10::isFloatingType(type) && c10::elementSize(type) == 1;
-}
-
-}  // namespace
-
-uint64_t bytes_of(const at::Tensor& tensor) {
-  return static_cast<uint64_t>(tensor.is_sparse() ? tensor._values().nbytes() : tensor.nbytes());
-}
-
-uint64_t bytes_of(at::TensorList tensors) {
-  uint64_t bytes = 0;
-  for (const at::Tensor& tensor : tensors) {
-    bytes += bytes_of(tensor);
-  }
-  return bytes;
-}
-
 uint8_t dtype_of(at::TensorList tensors) {
   if (tensors.empty()) {
     return PRISM_DTYPE_OTHER;
@@ -93,7 +93,7 @@ uint8_t dtype_of(at::TensorList tensors) {
   const at::ScalarType type = tensors[0].scalar_type();
   const bool mixed = std::any_of(tensors.begin(), tensors.end(),
                                  [&](const at::Tensor& t) { return t.scalar_type() != type; });
-  return mixed ? PRISM_DTYPE_OTHER : dtype_number(type);
+  return mixed ? PRISM_DTYPE_OTHER : dtype_of(type);
 }
 
 uint8_t reduction_of(const c10d::ReduceOp& op) {

@@ -23,7 +23,9 @@ class Unseen {
 uint64_t bytes_of(const at::Tensor& tensor);
 uint64_t bytes_of(at::TensorList tensors);
 
-/// PRISM_DTYPE_; OTHER where the list is empty or mixed or the protocol has no number.
+/// PRISM_DTYPE_; OTHER where the protocol has no number.
+uint8_t dtype_of(at::ScalarType type);
+/// The same of all tensors; OTHER where the list is empty or mixed or the protocol has no number.
 uint8_t dtype_of(at::TensorList tensors);
 
 /// PRISM_REDUCE_.

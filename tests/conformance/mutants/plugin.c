@@ -50,24 +50,25 @@ void say(const char* text) {
 
 static const prism_str_t kModes[] = {TEXT("even"), TEXT("odd")};
 const prism_option_t kRows[OPTION_COUNT] = {
-    {.name = TEXT("spread"),
-     .type = PRISM_OPTION_INT,
+    {
+        .name = TEXT("spread"),
+        .type = PRISM_OPTION_INT,
 #ifdef MUTANT_bad_default
-     .default_text = TEXT("11"),
+        .default_text = TEXT("11"),
 #elif defined(MUTANT_default_no_toml)
-     .default_text = TEXT("three"),
+        .default_text = TEXT("three"),
 #else
-     .default_text = TEXT("3"),
+        .default_text = TEXT("3"),
 #endif
 #ifdef MUTANT_min_above_max
-     .min = 10,
-     .max = 1,
+        .min = 10,
+        .max = 1,
 #else
-     .min = 1,
-     .max = 10,
+        .min = 1,
+        .max = 10,
 #endif
 #ifndef MUTANT_no_doc
-     .doc = TEXT("How far apart."),
+        .doc = TEXT("How far apart."),
 #endif
     },
     {.name = TEXT("mode"),
@@ -149,22 +150,34 @@ static void start_sleeper(void) {
 #endif
 
 #ifdef MUTANT_aborts_on_load
-__attribute__((constructor)) static void on_load(void) { abort(); }
+__attribute__((constructor)) static void on_load(void) {
+  abort();
+}
 #endif
 #ifdef MUTANT_exits_on_load
-__attribute__((constructor)) static void on_load(void) { exit(0); }
+__attribute__((constructor)) static void on_load(void) {
+  exit(0);
+}
 #endif
 #ifdef MUTANT_hangs_on_load
-__attribute__((constructor)) static void on_load(void) { sleep(1000); }
+__attribute__((constructor)) static void on_load(void) {
+  sleep(1000);
+}
 #endif
 #ifdef MUTANT_slow_load
-__attribute__((constructor)) static void on_load(void) { usleep(300000); }
+__attribute__((constructor)) static void on_load(void) {
+  usleep(300000);
+}
 #endif
 #ifdef MUTANT_prints_on_load
-__attribute__((constructor)) static void on_load(void) { puts("Welcome to my plugin!"); }
+__attribute__((constructor)) static void on_load(void) {
+  puts("Welcome to my plugin!");
+}
 #endif
 #ifdef MUTANT_thread_on_load
-__attribute__((constructor)) static void on_load(void) { start_sleeper(); }
+__attribute__((constructor)) static void on_load(void) {
+  start_sleeper();
+}
 #endif
 #ifdef MUTANT_forks_on_load
 __attribute__((constructor)) static void on_load(void) {
@@ -181,7 +194,9 @@ __attribute__((constructor)) static void on_load(void) {
 }
 #endif
 #ifdef MUTANT_aborts_at_end
-__attribute__((destructor)) static void at_end(void) { abort(); }
+__attribute__((destructor)) static void at_end(void) {
+  abort();
+}
 #endif
 #ifdef MUTANT_aborts_at_unload
 static int exiting;
@@ -190,7 +205,9 @@ static void note_exit(int code, void* nothing) {
   (void)nothing;
   exiting = 1;
 }
-__attribute__((constructor)) static void on_load(void) { on_exit(note_exit, NULL); }
+__attribute__((constructor)) static void on_load(void) {
+  on_exit(note_exit, NULL);
+}
 __attribute__((destructor)) static void at_unload(void) {
   if (!exiting) {
     abort();
@@ -264,7 +281,8 @@ static const void* get_interface(prism_str_t id) {
   return kInterfaceTable;
 #endif
 #ifdef MUTANT_prefix_matches
-  return id.len > 0 && memcmp(id.ptr, kInterface, id.len < 7 ? id.len : 7) == 0 ? kInterfaceTable : NULL;
+  return id.len > 0 && memcmp(id.ptr, kInterface, id.len < 7 ? id.len : 7) == 0 ? kInterfaceTable
+                                                                                : NULL;
 #endif
 #ifdef MUTANT_ignores_length
   return id.len >= strlen(kInterface) && memcmp(id.ptr, kInterface, strlen(kInterface)) == 0
@@ -277,7 +295,9 @@ static const void* get_interface(prism_str_t id) {
 
 #ifdef MUTANT_extra_export
 int helper_of_mine(int x);
-int helper_of_mine(int x) { return x + 1; }
+int helper_of_mine(int x) {
+  return x + 1;
+}
 #endif
 
 __attribute__((visibility("default"))) const prism_plugin_t* prism_plugin_v1(void);

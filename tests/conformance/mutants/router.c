@@ -116,7 +116,8 @@ static prism_status_t check(Session* session, Request* r, Sink* err) {
 
 /* The expert of the first slot. */
 static uint64_t first_expert(Session* session, Request* r) {
-  uint64_t place = scramble(r->seed ^ scramble(r->layer ^ scramble(r->micro_batch ^ scramble(r->rank))));
+  uint64_t place =
+      scramble(r->seed ^ scramble(r->layer ^ scramble(r->micro_batch ^ scramble(r->rank))));
 #ifdef MUTANT_counts_calls
   place += (uint64_t)session->calls++;
 #endif
@@ -236,8 +237,7 @@ static prism_status_t logits(Session* session, Request* r, const prism_tensor_t*
   const uint64_t first = first_expert(session, r);
   for (uint64_t t = 0; t < r->tokens; ++t) {
     for (uint64_t e = 0; e < r->experts; ++e) {
-      const uint64_t place =
-          (e + r->experts - (first + t * r->top_k) % r->experts) % r->experts;
+      const uint64_t place = (e + r->experts - (first + t * r->top_k) % r->experts) % r->experts;
       float value = -(float)place;
 #ifdef MUTANT_ties
       value = place < r->top_k ? value : -100;

@@ -25,6 +25,9 @@ def encode(kind, value):
         return encode("u32", len(value)) + b"".join(encode(kind[0], v) for v in value)
     if isinstance(kind, tuple):  # a struct without names
         return b"".join(encode(k, v) for k, v in zip(kind, value, strict=True))
+    if isinstance(kind, dict):  # {"optional": kind}
+        there = value is not None
+        return encode("u8", there) + (encode(kind["optional"], value) if there else b"")
     raise ValueError(kind)
 
 
@@ -37,6 +40,24 @@ def clocks(mono, cpu, cost_mono, cost_cpu, thread):
         ("clocks.thread", "u32", thread),
     ]
 
+
+def optional(kind):
+    return {"optional": kind}
+
+
+PLUGIN = ("text", "text", "text", [("u8", "u8", "u64", "text")])  # id, library, hash, options
+RULE = (
+    "text",  # place
+    optional("u8"),  # kind
+    optional("text"),  # group
+    optional("u8"),  # dtype
+    optional(["u32"]),  # ranks
+    optional(["i64"]),  # shape
+    optional("u64"),  # call
+    PLUGIN,
+)
+CONSTANT = ("constant", "/lib/libprism_constant.so", "0123456789abcdef",
+            [(3, 1, 0x3FF0000000000000, "")])  # a real number, 1.0
 
 MESSAGES = {
     "hello": (1, [
@@ -80,7 +101,7 @@ MESSAGES = {
     ]),
     "done": (5, [
         ("op", "u64", 42),
-        ("made_up", [("u8", "u64")], [(1, 4096), (3, 7)]),
+        ("made_up", [("u8", "u64", "text")], [(1, 4096, ""), (4, 7, "tokens")]),
         *clocks(21, 22, 23, 24, 2),
     ]),
     "mark": (6, [
@@ -95,7 +116,15 @@ MESSAGES = {
         ("files", ["text"], ["train.py", "", "lib/model.py"]),
         *clocks(41, 42, 43, 44, 0),
     ]),
-    "welcome": (16, [("seed", "u64", 0x1122334455667788)]),
+    "welcome": (16, [
+        ("seed", "u64", 0x1122334455667788),
+        ("rules", [RULE], [
+            # A receive of type i64 on "data parallel", by rank 3 or 7, of shape [any, 4], the third.
+            ("exp.toml:31", 11, "data parallel", 5, [3, 7], [-1, 4], 2, CONSTANT),
+            ("", None, None, None, None, None, None, ("zeros", "", "", [])),
+        ]),
+        ("router", optional(PLUGIN), ("zipf", "/lib/zipf.so", "00ff", [(4, 0, 0, ""), (7, 1, 0, "/é")])),
+    ]),
     "verdict": (17, [
         ("to", "u64", 9),
         ("decision", "u8", 4),  # abort
@@ -109,7 +138,7 @@ def frame(type_number, fields, seq):
     body = b"".join(encode(kind, value) for _, kind, value in fields)
     header = [
         ("magic", "u32", 0x4D535250),
-        ("version", "u16", 1),
+        ("version", "u16", 2),
         ("type", "u16", type_number),
         ("length", "u32", len(body)),
         ("reserved", "u32", 0),

@@ -66,11 +66,11 @@ class Plugin {
         reinterpret_cast<const prism_plugin_t* (*)()>(::dlsym(handle, PRISM_PLUGIN_ENTRY));
     const std::string id = PRISM_RUNTIME_1;
     table_ = static_cast<const prism_runtime_t*>(entry()->get_interface(str(id)));
-    prism_option_value_t value{};
-    value.type = PRISM_OPTION_STRING;
-    value.set = 1;
-    value.u.text = str(python);
-    check(table_->open(&value, 1, &session_, &sink_));
+    prism_option_value_t values[2] = {};  // the second, a hook, is not set
+    values[0].type = PRISM_OPTION_STRING;
+    values[0].set = 1;
+    values[0].u.text = str(python);
+    check(table_->open(values, 2, &session_, &sink_));
   }
   ~Plugin() { table_->close(session_); }
   Plugin(const Plugin&) = delete;
@@ -271,8 +271,9 @@ RankRun run_rank(const RankSetup& setup) {
   std::vector<std::string> full_env;
   plugin().command(setup, script, env, argv, full_env);
   for (const auto& [name, value] : setup.override_env) {
-    std::erase_if(full_env,
-                  [&](const std::string& entry) { return entry.starts_with(name + "="); });
+    std::erase_if(full_env, [&name = name](const std::string& entry) {
+      return entry.starts_with(name + "=");
+    });
     full_env.push_back(name + "=" + value);
   }
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `prism run` says when the job, the machine or the user is wrong; and that nothing is left."""
 
+import os
+import subprocess
 import time
 import unittest
 
-from support import JOBS, RunCase, train
+from support import JOBS, PRISM, RunCase, train
 
 
 class Failures(RunCase):
@@ -53,6 +55,48 @@ class Failures(RunCase):
     def test_segfault(self):
         result = self.run_job(train(after="import ctypes; ctypes.string_at(0)"))
         self.assert_fails(result, 1, "rank 0 was killed by signal 11")
+
+    def test_control_characters_of_the_job_do_not_reach_the_terminal(self):
+        result = self.run_job(train('raise RuntimeError("a \\x1b[31m red \\x00 end")'))
+        self.assert_fails(result, 1, "a \\x1b[31m red \\x00 end", "its output:")
+        self.assertNotIn("\x1b", result.stderr)
+
+    def test_script_that_changes_while_it_is_recorded(self):
+        """By a rank that is running, and between ranks: no recording of it counts."""
+        for rank in (0, 1):
+            script = train(f"if rank == {rank} and step == 3: open(__file__, 'a').write('# more\\n')")
+            file = self.experiment(script, world_size=2, parallel="check_replicas = 0",
+                                   classes='"none"', collect="slots = 1")
+            self.assert_fails(self.prism("run", file), 1, "job.py' changed while the ranks were")
+        (self.folder / "job.py").write_text(train())
+        self.assert_ok(self.prism("run", file))
+        self.assertEqual(self.metrics()["executed"], {"now": 2, "reused": 0})
+
+    def test_odd_objects_in_the_run_directory(self):
+        file = self.experiment(train(), parallel="check_replicas = 0")
+        run = self.folder / "run"
+        run.mkdir()
+        for name in ("lock", "prism.log"):
+            for make in (os.mkfifo, os.mkdir, lambda path: path.symlink_to("/nowhere/at/all")):
+                make(run / name)
+                self.assert_fails(self.prism("run", file, timeout=30), 1, f"/{name}'",
+                                  "is no regular file: remove it")
+                (run / name).rmdir() if (run / name).is_dir() else (run / name).unlink()
+        rank = run / "ranks" / "00000"
+        rank.mkdir(parents=True)
+        for name in ("inputs", "events"):
+            os.mkfifo(rank / name)
+        self.assert_ok(self.prism("run", file))
+
+    def test_output_that_does_not_arrive(self):
+        file = self.experiment(train(), parallel="check_replicas = 0")
+        for words in (["config", "show", file], ["plugin", "list"], ["--help"], ["run", file]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([PRISM, *map(str, words)], env=self.environment(), text=True,
+                                        stdout=full, stderr=subprocess.PIPE, timeout=240,
+                                        cwd=self.folder)
+            self.assertEqual(result.returncode, 1, words)
+            self.assertIn("cannot write to standard output: No space left", result.stderr)
 
     def test_memory_exhausted(self):
         result = self.run_job(train('if step == 1: torch.empty(10**15)'))

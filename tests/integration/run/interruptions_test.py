@@ -31,6 +31,10 @@ class Interruptions(RunCase):
         self.assertIn("interrupted", output)
         self.assert_ok(self.prism("run", self.folder / "experiment.toml"))
 
+    def test_closed_terminal(self):
+        code, output = self.interrupt(signal.SIGHUP, 3.0)
+        self.assertEqual(code, 130, output)
+
     def test_ctrl_c_keeps_finished_ranks(self):
         file = self.experiment(self.SCRIPT, parallel="check_replicas = 2",
                                collect="slots = 1")

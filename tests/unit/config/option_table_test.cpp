@@ -112,7 +112,7 @@ TEST(OptionTable, WhatIsWrongIsUnset) {
   EXPECT_EQ(shown[2].hint, "did you mean 'green'?");
   EXPECT_EQ(shown[3].message, "'wait' in [t] must be at most 1 ms, not 2 ms");
   EXPECT_EQ(shown[4].message, "'flag' in [t] must be true or false, not the integer 1");
-  for (size_t i : {0, 1, 2, 3, 4}) {
+  for (size_t i = 0; i < 5; ++i) {
     EXPECT_FALSE(checked->values[i].set()) << i;
   }
 }

@@ -30,8 +30,8 @@ TEST(Suggest, ListsChoicesOnlyWhenThereAreFew) {
   constexpr std::array<std::string_view, 2> kFew = {"gloo", "nccl"};
   EXPECT_EQ(suggestion("glo", kFew), "did you mean 'gloo'?");
   EXPECT_EQ(suggestion("mpi", kFew), "choose from gloo, nccl");
-  constexpr std::array<std::string_view, 9> kMany = {"aa", "bb", "cc", "dd", "ee",
-                                                     "ff", "gg", "hh", "ii"};
+  constexpr std::array<std::string_view, 10> kMany = {"aa", "bb", "cc", "dd", "ee",
+                                                      "ff", "gg", "hh", "ii", "jj"};
   EXPECT_EQ(suggestion("something", kMany), "");
 }
 

@@ -89,6 +89,25 @@ TEST(Bind, DraftTablesMustBeComplete) {
   EXPECT_EQ(check_interface("com.example.x/1", &runtime), "");
 }
 
+TEST(Bind, FrozenTablesOfARouter) {
+  prism_router_t router{};
+  router.struct_size = sizeof(prism_router_t);
+  EXPECT_EQ(check_router(&router), "its prism.router/1 lacks the function open");
+  router.open = [](const prism_option_value_t*, uint64_t, prism_router_session_t**,
+                   const prism_error_sink_t*) noexcept { return PRISM_STATUS_OK; };
+  router.counts = [](prism_router_session_t*, const prism_routing_request_t*, uint64_t*,
+                     const prism_error_sink_t*) noexcept { return PRISM_STATUS_OK; };
+  router.close = [](prism_router_session_t*) noexcept {};
+  EXPECT_EQ(check_router(&router), "");
+  router.logits = [](prism_router_session_t*, const prism_routing_request_t*, const prism_tensor_t*,
+                     const prism_error_sink_t*) noexcept { return PRISM_STATUS_OK; };
+  EXPECT_THAT(check_router(&router), HasSubstr("has logits but no assign"));
+  router.struct_size += 8;  // of a later minor
+  EXPECT_THAT(check_router(&router), HasSubstr("has logits but no assign"));
+  router.struct_size = PRISM_SIZE_THROUGH(prism_router_t, logits);
+  EXPECT_THAT(check_router(&router), HasSubstr("has 64 bytes, the first version has 72"));
+}
+
 TEST(Bind, OptionTables) {
   static constexpr auto rows = sdk::options(sdk::integer("one", "First.").range(0, 5),
                                             sdk::text("two", "Second.").by_default("\"x\""));

@@ -24,7 +24,9 @@ graph::Job job_of(const Pipeline& p, Rank recorded) {
     classes.push_back(ranks_between(stage * p.replicas, (stage + 1) * p.replicas - 1));
     Rig rig(rank, world_size);
     const uint32_t world = rig.group("world", ranks_between(0, world_size - 1));
-    const auto peer = [&](int step) { return static_cast<int32_t>(rank + step * p.replicas); };
+    const auto peer = [&](int32_t step) {
+      return static_cast<int32_t>(rank) + step * static_cast<int32_t>(p.replicas);
+    };
     const uint32_t down = rig.builder.add_lane(graph::LaneKind::Comm, "comm:down");
     const uint32_t up = rig.builder.add_lane(graph::LaneKind::Comm, "comm:up");
     const auto run = [&](bool forward) {

@@ -118,7 +118,7 @@ class Random {
         return Wait{u64(), in(kWaitWork, kWaitFuture), clocks()};
       case 4:
         return Done{u64(), list<MadeUp>([&] {
-                      return MadeUp{in(kMadeUpEcho, kMadeUpStore), u64()};
+                      return MadeUp{in(kMadeUpEcho, kMadeUpSource), u64(), text()};
                     }),
                     clocks()};
       case 5:
@@ -127,13 +127,35 @@ class Random {
         return Bye{in(kByeReturned, kByeSystemExit), number<int32_t>(), text(),
                    list<std::string>([&] { return text(); }), clocks()};
       case 7:
-        return Welcome{u64()};
+        return Welcome{u64(), list<SourceRule>([&] { return rule(); }),
+                       maybe([&] { return plugin(); })};
       default:
         return Verdict{u64(), static_cast<Decision>(in(1, 4)), text()};
     }
   }
 
  private:
+  template <typename Make>
+  auto maybe(Make make) -> std::optional<decltype(make())> {
+    return in(0, 1) != 0 ? std::optional(make()) : std::nullopt;
+  }
+  Plugin plugin() {
+    return {text(), text(), text(), list<PluginOption>([&] {
+              return PluginOption{in(PRISM_OPTION_BOOL, PRISM_OPTION_PATH), in(0, 1),
+                                  number<uint64_t>(), text()};
+            })};
+  }
+  SourceRule rule() {
+    return {text(),
+            maybe([&] { return number<uint8_t>(); }),
+            maybe([&] { return text(); }),
+            maybe([&] { return number<uint8_t>(); }),
+            maybe([&] { return list<uint32_t>([&] { return number<uint32_t>(); }); }),
+            maybe([&] { return list<int64_t>([&] { return number<int64_t>(); }); }),
+            maybe([&] { return number<uint64_t>(); }),
+            plugin()};
+  }
+
   std::mt19937_64 engine_;
 };
 
@@ -215,9 +237,9 @@ TEST(WireCodec, RefusesHeaders) {
   EXPECT_EQ(error_of(with(good, 0, uint32_t{0x12345678})),
             "frame 1: field 'magic': 0x12345678, expected 0x4d535250");
   EXPECT_EQ(
-      error_of(with(good, kVersionAt, uint16_t{2})),
-      "frame 1: field 'version': the sender speaks version 2 of the agent protocol, this side "
-      "version 1");
+      error_of(with(good, kVersionAt, uint16_t{1})),
+      "frame 1: field 'version': the sender speaks version 1 of the agent protocol, this side "
+      "version 2");
   EXPECT_EQ(error_of(with(good, kReservedAt, uint32_t{255})),
             "frame 1: field 'reserved': 0x000000ff, expected 0");
   EXPECT_EQ(error_of(with(good, kSeqAt, uint64_t{2})), "frame 1: field 'seq': 2, expected 1");
@@ -315,8 +337,12 @@ TEST(WireCodec, RefusesNumbersThatMeanNothing) {
   refused(op, "field 'peer': value -3, expected -2 to 2147483647");
   refused(Wait{.via = 0}, "frame 1 (Wait): field 'via': value 0, expected 1 to 2");
   refused(Wait{.via = 3}, "field 'via': value 3, expected 1 to 2");
-  refused(Done{.made_up = {{kMadeUpEcho, 1}, {4, 1}}},
-          "frame 1 (Done): field 'made_up[1].source': value 4, expected 1 to 3");
+  refused(Done{.made_up = {{kMadeUpEcho, 1}, {5, 1}}},
+          "frame 1 (Done): field 'made_up[1].source': value 5, expected 1 to 4");
+  Welcome welcome{.rules = {{}, {}}};
+  welcome.rules[1].source.options = {{}, {}, {.type = 8}};
+  refused(welcome,
+          "frame 1 (Welcome): field 'rules[1].source.options[2].type': value 8, expected 1 to 7");
   refused(Mark{.kind = 4}, "frame 1 (Mark): field 'kind': value 4, expected 1 to 3");
   refused(Bye{.reason = 0}, "frame 1 (Bye): field 'reason': value 0, expected 1 to 3");
   refused(Verdict{.decision = Decision{0}},

@@ -2,8 +2,11 @@
 """Loads the agent and puts all interceptions in place, in the order in which they need each other."""
 
 import faulthandler
+import importlib.util
 import os
 import re
+import sys
+import traceback
 
 import torch
 
@@ -18,6 +21,22 @@ def _load_agent():
             "is this another Python than the one that was probed?"
         )
     torch.ops.load_library(library)
+
+
+def _import_hook_of_the_user():
+    """A module like any other, so that its change makes recordings stale."""
+    path = os.environ.pop("PRISM_AGENT_HOOK", None)
+    if path is None:
+        return
+    name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.stderr.write(f"prism: the hook {path} failed:\n{traceback.format_exc()}")
+        sys.stderr.flush()
+        os._exit(1)
 
 
 def install(fd):
@@ -40,3 +59,4 @@ def install(fd):
     from prism_torch_hook import _marks
 
     _marks.install(torch.ops.prism.mark)
+    _import_hook_of_the_user()

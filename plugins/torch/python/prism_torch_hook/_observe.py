@@ -34,7 +34,7 @@ class _Frames:
         if os.getpid() != self._process:
             return  # a forked child, a data-loader worker for instance
         self._sequence += 1
-        header = struct.pack("<IHHIIQ", 0x4D535250, 1, kind, len(body), 0, self._sequence)
+        header = struct.pack("<IHHIIQ", 0x4D535250, 2, kind, len(body), 0, self._sequence)
         os.write(self._fd, header + body)
 
 

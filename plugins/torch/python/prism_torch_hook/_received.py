@@ -102,6 +102,9 @@ def install():
     for name in ("broadcast_object_list", "recv_object_list"):
         replace(name, _wrap_list(getattr(c10d, name)))
     replace("scatter_object_list", _wrap_scatter(c10d.scatter_object_list))
+    # Echoed sizes and bytes fit each other; a rule for made-up values would not know of them.
+    for name in ("all_gather_object", "gather_object"):
+        replace(name, _keeping(getattr(c10d, name)))
     # DistributedDataParallel and FullyShardedDataParallel: parameters and buffers at the start,
     # shapes that are compared with rank 0's, buckets that rank 0 has arranged.
     for name in ("_broadcast_coalesced", "_verify_params_across_processes"):

@@ -56,7 +56,8 @@ typedef struct prism_router {
    *  top, in their order; no two logits of a token are equal when rounded to bf16.
    *  `out`: shape [tokens, experts], f32 or bf16, on the CPU, without gaps. Thread: [worker].
    *  Errors: as counts; UNIMPLEMENTED for another dtype, device or layout.
-   *  Optional: NULL; the host then makes them from the assignment. */
+   *  Optional: NULL; the host then makes them from the assignment. A router that has logits has
+   *  assign too: they speak of the same tokens. */
   prism_status_t (*logits)(prism_router_session_t* session, const prism_routing_request_t* request,
                            const prism_tensor_t* out, const prism_error_sink_t* err) PRISM_NOEXCEPT;
   /** Thread: [control]. */

@@ -201,6 +201,9 @@ inline std::string check_router(const void* table) {
   PRISM_HOST_NEED_(router, PRISM_ROUTER_1, open)
   PRISM_HOST_NEED_(router, PRISM_ROUTER_1, counts)
   PRISM_HOST_NEED_(router, PRISM_ROUTER_1, close)
+  if (router->logits != nullptr && router->assign == nullptr) {
+    return "its " PRISM_ROUTER_1 " has logits but no assign; a router with logits needs both";
+  }
   return {};
 }
 

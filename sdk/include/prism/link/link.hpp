@@ -203,7 +203,7 @@ constexpr int64_t message_duration(const Link& link, uint64_t bytes) {
   return detail::saturate(detail::messages(link, 1, bytes));
 }
 
-/// Pure transfer time of one member's part in a collective (`kind`: PRISM_COMM_ALL_REDUCE ..
+/// Pure transfer time of one member's part in a collective (`kind`: PRISM_COMM_ALL_REDUCE to
 /// PRISM_COMM_GATHER), once all whom it needs have arrived. `input_bytes` is what this member
 /// contributes, `output_bytes` what it gets. Backends other than "nccl" are taken as gloo. A group
 /// of one takes no time.

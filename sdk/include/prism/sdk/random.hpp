@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Random numbers that are the same on every machine, compiler and standard library, which those of
-/// <random> are not. A router or a tensor source makes one generator per call, from everything that
-/// its result depends on:
+/// `<random>` are not. A router or a tensor source makes one generator per call, from everything
+/// that its result depends on:
 ///
 ///   prism::sdk::Random random(prism::sdk::mix({request.seed, request.layer,
 ///   request.micro_batch})); uint64_t expert = random.below(request.experts);

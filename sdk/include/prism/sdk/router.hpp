@@ -139,6 +139,8 @@ class Router {
     }
     if constexpr (requires { &T::logits; }) {
       static_assert(
+          requires { &T::assign; }, "a router with the method logits needs the method assign too");
+      static_assert(
           requires(T & t, const RoutingRequest& request, const Tensor& out) {
             { t.logits(request, out) } -> std::same_as<void>;
           },

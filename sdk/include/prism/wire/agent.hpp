@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "prism/abi/comm.h"
+#include "prism/abi/option.h"
 
 namespace prism::wire {
 
 inline constexpr uint32_t kMagic = 0x4d535250;  // "PRSM"
-inline constexpr uint16_t kVersion = 1;
+inline constexpr uint16_t kVersion = 2;
 inline constexpr uint32_t kHeaderSize = 24;
 inline constexpr uint32_t kMaxBody = 16u << 20;
 
@@ -111,14 +112,16 @@ struct Wait {
   bool operator==(const Wait&) const = default;
 };
 
-inline constexpr uint8_t kMadeUpEcho = 1;   ///< peers mirror this rank
-inline constexpr uint8_t kMadeUpFill = 2;   ///< small pseudo-random numbers, or zeros for integers
-inline constexpr uint8_t kMadeUpStore = 3;  ///< a key of the store that no rank had set
+inline constexpr uint8_t kMadeUpEcho = 1;    ///< peers mirror this rank
+inline constexpr uint8_t kMadeUpFill = 2;    ///< small pseudo-random numbers, or zeros for integers
+inline constexpr uint8_t kMadeUpStore = 3;   ///< a key of the store that no rank had set
+inline constexpr uint8_t kMadeUpSource = 4;  ///< of a tensor source, by a rule of Welcome
 
 /// Bytes that no peer has sent.
 struct MadeUp {
   uint8_t source = 0;  ///< kMadeUp
   uint64_t bytes = 0;
+  std::string plugin{};  ///< id of the tensor source; else empty
   bool operator==(const MadeUp&) const = default;
 };
 
@@ -156,9 +159,43 @@ struct Bye {
   bool operator==(const Bye&) const = default;
 };
 
+/// prism_option_value_t.
+struct PluginOption {
+  uint8_t type = PRISM_OPTION_BOOL;
+  uint8_t set = 0;
+  uint64_t bits = 0;   ///< of the boolean, the integer or the real number
+  std::string text{};  ///< of STRING and PATH
+  bool operator==(const PluginOption&) const = default;
+};
+
+/// A plugin that the agent loads into the process of the rank, found and checked by the
+/// coordinator; see prism/host/library.hpp.
+struct Plugin {
+  std::string id{};
+  std::string library{};                ///< absolute path
+  std::string hash{};                   ///< host::library_hash of the library that was checked
+  std::vector<PluginOption> options{};  ///< one per row of the plugin's table
+  bool operator==(const Plugin&) const = default;
+};
+
+/// What absent peers would have sent, where all conditions that are there hold.
+struct SourceRule {
+  std::string place{};                           ///< "exp.toml:31", for messages
+  std::optional<uint8_t> kind{};                 ///< PRISM_COMM_
+  std::optional<std::string> group{};            ///< description of the communicator
+  std::optional<uint8_t> dtype{};                ///< PRISM_DTYPE_
+  std::optional<std::vector<uint32_t>> ranks{};  ///< the rank that gets the tensor is one of these
+  std::optional<std::vector<int64_t>> shape{};   ///< of the tensor; -1: any extent
+  std::optional<uint64_t> call{};  ///< the n-th communication of its kind on its communicator
+  Plugin source{};
+  bool operator==(const SourceRule&) const = default;
+};
+
 /// Answer to Hello.
 struct Welcome {
-  uint64_t seed = 0;  ///< of made-up values
+  uint64_t seed = 0;                ///< of made-up values
+  std::vector<SourceRule> rules{};  ///< the first that matches holds
+  std::optional<Plugin> router{};
   bool operator==(const Welcome&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "prism/wire/agent.hpp"
 
@@ -36,8 +37,37 @@ void fields(T& m, auto& visit) {
 
 template <Is<MadeUp> T>
 void fields(T& m, auto& visit) {
-  visit.ranged("source", m.source, kMadeUpEcho, kMadeUpStore);
+  visit.ranged("source", m.source, kMadeUpEcho, kMadeUpSource);
   visit("bytes", m.bytes);
+  visit("plugin", m.plugin);
+}
+
+template <Is<PluginOption> T>
+void fields(T& m, auto& visit) {
+  visit.ranged("type", m.type, PRISM_OPTION_BOOL, PRISM_OPTION_PATH);
+  visit.ranged("set", m.set, 0, 1);
+  visit("bits", m.bits);
+  visit("text", m.text);
+}
+
+template <Is<Plugin> T>
+void fields(T& m, auto& visit) {
+  visit("id", m.id);
+  visit("library", m.library);
+  visit("hash", m.hash);
+  visit("options", m.options);
+}
+
+template <Is<SourceRule> T>
+void fields(T& m, auto& visit) {
+  visit("place", m.place);
+  visit("kind", m.kind);
+  visit("group", m.group);
+  visit("dtype", m.dtype);
+  visit("ranks", m.ranks);
+  visit("shape", m.shape);
+  visit("call", m.call);
+  visit("source", m.source);
 }
 
 template <Is<Hello> T>
@@ -113,6 +143,8 @@ void fields(T& m, auto& visit) {
 template <Is<Welcome> T>
 void fields(T& m, auto& visit) {
   visit("seed", m.seed);
+  visit("rules", m.rules);
+  visit("router", m.router);
 }
 
 template <Is<Verdict> T>
@@ -144,19 +176,6 @@ inline constexpr std::array<TypeInfo, std::variant_size_v<Message>> kTypes{{
 template <typename T>
 concept Number = std::integral<T> || std::is_enum_v<T>;
 
-/// Bytes that an element of a list has at least: an empty string has its length, a MadeUp is fixed.
-template <typename T>
-constexpr size_t min_size() {
-  if constexpr (Number<T>) {
-    return sizeof(T);
-  } else if constexpr (std::same_as<T, std::string>) {
-    return sizeof(uint32_t);
-  } else {
-    static_assert(std::same_as<T, MadeUp>);
-    return sizeof(uint8_t) + sizeof(uint64_t);
-  }
-}
-
 class Sizer {
  public:
   template <Number T>
@@ -167,15 +186,24 @@ class Sizer {
   template <typename T>
   void operator()(const char*, const std::vector<T>& list) {
     size_ += sizeof(uint32_t);
-    if constexpr (std::same_as<T, std::string>) {
+    if constexpr (Number<T>) {
+      size_ += list.size() * sizeof(T);
+    } else {
       for (const T& element : list) {
         (*this)(nullptr, element);
       }
-    } else {
-      size_ += list.size() * min_size<T>();
     }
   }
-  void operator()(const char*, const Clocks& clocks) { fields(clocks, *this); }
+  template <typename T>
+  void operator()(const char*, const std::optional<T>& optional) {
+    size_ += sizeof(uint8_t);
+    if (optional) {
+      (*this)(nullptr, *optional);
+    }
+  }
+  template <typename Struct>
+  requires std::is_class_v<Struct>
+  void operator()(const char*, const Struct& nested) { fields(nested, *this); }
   template <typename T>
   void ranged(const char*, const T&, int32_t, int32_t) {
     size_ += sizeof(T);
@@ -185,6 +213,14 @@ class Sizer {
  private:
   size_t size_ = 0;
 };
+
+/// Bytes that an element of a list has at least: those of one whose texts and lists are empty.
+template <typename T>
+size_t min_size() {
+  Sizer sizer;
+  sizer(nullptr, T{});
+  return sizer.size();
+}
 
 /// Writes where Sizer has made room.
 class Writer {
@@ -207,8 +243,16 @@ class Writer {
       (*this)(nullptr, element);
     }
   }
-  void operator()(const char*, const Clocks& clocks) { fields(clocks, *this); }
-  void operator()(const char*, const MadeUp& made_up) { fields(made_up, *this); }
+  template <typename T>
+  void operator()(const char*, const std::optional<T>& optional) {
+    (*this)(nullptr, static_cast<uint8_t>(optional ? 1 : 0));
+    if (optional) {
+      (*this)(nullptr, *optional);
+    }
+  }
+  template <typename Struct>
+  requires std::is_class_v<Struct>
+  void operator()(const char*, const Struct& nested) { fields(nested, *this); }
   template <typename T>
   void ranged(const char*, const T& value, int32_t, int32_t) {
     (*this)(nullptr, value);
@@ -252,8 +296,21 @@ class Reader {
     }
     index_ = kNoIndex;
   }
-  void operator()(const char* name, Clocks& clocks) { nested(name, clocks); }
-  void operator()(const char* name, MadeUp& made_up) { nested(name, made_up); }
+  template <typename T>
+  void operator()(const char* name, std::optional<T>& optional) {
+    uint8_t there = 0;
+    ranged(name, there, 0, 1);
+    if (there != 0 && ok()) {
+      (*this)(name, optional.emplace());
+    }
+  }
+  template <typename Struct>
+  requires std::is_class_v<Struct>
+  void operator()(const char* name, Struct& nested) {
+    outer_[depth_++] = {name, std::exchange(index_, kNoIndex)};
+    fields(nested, *this);
+    --depth_;
+  }
   /// A number that must be in [low, high].
   template <typename T>
   void ranged(const char* name, T& value, int32_t low, int32_t high) {
@@ -274,12 +331,19 @@ class Reader {
 
  private:
   static constexpr uint64_t kNoIndex = UINT64_MAX;
+  static constexpr size_t kMaxDepth = 4;
 
-  void nested(const char* name, auto& message) {
-    outer_ = name;
-    fields(message, *this);
-    outer_ = nullptr;
-  }
+  /// A field, or an element of one that is a list.
+  struct Place {
+    const char* name = nullptr;
+    uint64_t index = kNoIndex;
+
+    std::string text() const {
+      return index == kNoIndex ? std::string(name)
+                               : std::string(name) + "[" + std::to_string(index) + "]";
+    }
+  };
+
   bool has(const char* name, uint64_t bytes) {
     if (ok() && bytes > left_.size()) {
       fail(name, "expected " + std::to_string(bytes) + " more bytes, the body has " +
@@ -289,20 +353,16 @@ class Reader {
   }
   void fail(const char* name, const std::string& what) {
     error_ = "field '";
-    error_ += outer_ != nullptr ? outer_ : name;
-    if (index_ != kNoIndex) {
-      error_ += "[" + std::to_string(index_) + "]";
+    for (size_t i = 0; i < depth_; ++i) {
+      error_ += outer_[i].text() + ".";
     }
-    if (outer_ != nullptr) {
-      error_ += ".";
-      error_ += name;
-    }
-    error_ += "': " + what;
+    error_ += Place{name, index_}.text() + "': " + what;
   }
 
   std::string_view left_;
-  const char* outer_ = nullptr;  ///< the field that holds the struct being read
-  uint64_t index_ = kNoIndex;    ///< of the list element being read
+  std::array<Place, kMaxDepth> outer_;  ///< the structs inside which is being read
+  size_t depth_ = 0;
+  uint64_t index_ = kNoIndex;  ///< of the list element being read
   std::string error_;
 };
 

@@ -99,14 +99,14 @@ TEST(DoctorChild, KillsWhatHangsAfterItsOutput) {
 TEST(DoctorChild, KeepsTheBeginningOfEndlessOutput) {
   const ChildResult result = in_child(
       [](int output) {
-        for (int i = 0; i < 100; ++i) {
+        for (int i = 0; i < 500; ++i) {
           write_text(output, std::string(4000, 'x'));
         }
         return 0;
       },
       kLong);
   EXPECT_TRUE(result.ok);
-  EXPECT_EQ(result.output.size(), 65536U);
+  EXPECT_EQ(result.output.size(), kMaxChildOutput);
 }
 
 TEST(DoctorChild, RunsPrograms) {

@@ -26,7 +26,8 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 class OptionTexts {
  public:
   /// Throws std::invalid_argument for an option that the table does not have, a text that is no
-  /// value of its type or not within its bounds, and where a required one is missing.
+  /// value of its type, not within its bounds or none of its choices, and where a required one is
+  /// missing.
   OptionTexts(const prism_option_table_t& table, const Options& given) {
     for (const auto& [name, text] : given) {
       find(table, name);
@@ -122,6 +123,17 @@ class OptionTexts {
     }
   }
 
+  static void check_choice(const prism_option_t& row, const std::string& text) {
+    for (uint64_t i = 0; i < row.choice_count; ++i) {
+      if (view(row.choices[i]) == text) {
+        return;
+      }
+    }
+    if (row.choice_count > 0) {
+      refuse(row, text);
+    }
+  }
+
   prism_option_value_t parse(const prism_option_t& row, const std::string& text) {
     prism_option_value_t value = unset(row);
     value.set = 1;
@@ -150,6 +162,7 @@ class OptionTexts {
         break;
       default:
         texts_.push_back(unquoted(text));
+        check_choice(row, texts_.back());
         value.u.text = to_c(texts_.back());
     }
     return value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/plugin_template.hpp"
+#include "core/cli/plugin_project.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A router plugin inside the ranks, and the hook that puts it into an unmodified program."""
+
+import shutil
+import unittest
+
+from support import PYTHON, SOURCE, RunCase, train
+
+EXAMPLE = SOURCE / "examples" / "moe"
+
+# What a hook may ask, and what it gets.
+ASKS = """
+import torch, prism_router
+assert prism_router.available()
+router = prism_router.Router()
+shape = dict(tokens=1000, experts=16, top_k=3, layer=2)
+counts = router.counts(**shape)
+experts = router.assign(**shape)
+assert counts.dtype == torch.int64 and counts.sum() == 3000 and counts.max() > 2 * counts.min()
+assert torch.equal(experts.flatten().bincount(minlength=16), counts)
+for dtype in (torch.float32, torch.bfloat16):
+    logits = router.logits(**shape, dtype=dtype)
+    assert logits.shape == (1000, 16) and logits.dtype == dtype
+    assert torch.equal(logits.softmax(-1).topk(3).indices, experts)
+assert torch.equal(router.counts(**shape), counts)
+assert not torch.equal(router.assign(**shape, micro_batch=1), experts)
+assert router.logits(0, 16, 3).shape == (0, 16)
+for wrong in (dict(top_k=17), dict(top_k=0), dict(experts=0), dict(tokens=-1), dict(layer=-1)):
+    try:
+        router.counts(**{**shape, **wrong})
+        raise SystemExit(f"{wrong} was routed")
+    except RuntimeError:
+        pass
+"""
+
+
+class Routers(RunCase):
+    def with_hook(self, hook, job=None, *, more="[plugins]\nrouter = \"zipf\"\n", **options):
+        (self.folder / "hook.py").write_text(hook)
+        options.setdefault("parallel", "check_replicas = 0")
+        file = self.experiment(job or train(), more=more, **options)
+        file.write_text(file.read_text().replace(f'python = "{PYTHON}"\n',
+                                                 f'python = "{PYTHON}"\nhook = "hook.py"\n'))
+        return file
+
+    def test_what_a_hook_may_ask(self):
+        self.assert_ok(self.prism("run", self.with_hook(ASKS)))
+
+    def test_without_a_router(self):
+        hook = """
+import prism_router
+assert not prism_router.available()
+prism_router.Router()
+"""
+        result = self.prism("run", self.with_hook(hook, more=""))
+        self.assert_fails(result, 1, "rank 0 ended with exit code 1", "hook.py failed",
+                          "RuntimeError: there is no router: set [plugins] router")
+        self.assert_nothing_left()
+
+    def test_wrong_plugins_and_options(self):
+        for more, code, texts in (
+            ('[plugins]\nrouter = "zpif"\n', 3, ["no plugin 'zpif'", "did you mean 'zipf'?"]),
+            ('[plugins]\nrouter = "zeros"\n', 3, ["has no prism.router/1"]),
+            ('[plugins]\nrouter = "zipf"\n[plugins.options.zipf]\nexponent = -1\n', 2,
+             ["experiment.toml:", "'exponent' in [plugins.options.zipf]"]),
+            ("[plugins.options.zipf]\nexponent = 1\n", 2, ["uses no plugin of that id"]),
+        ):
+            with self.subTest(more=more):
+                self.assert_fails(self.prism("run", self.with_hook("", more=more)), code, *texts)
+        file = self.with_hook("")
+        (self.folder / "hook.py").unlink()
+        self.assert_fails(self.prism("run", file), 2, "hook.py' of the option 'hook' is not there")
+
+    def test_hook_and_router_make_recordings_stale(self):
+        file = self.with_hook("import prism_router\n")
+
+        def executed():
+            self.assert_ok(self.prism("run", file))
+            return self.metrics()["executed"]["now"]
+
+        self.assertEqual(executed(), 1)
+        self.assertEqual(executed(), 0)
+        (self.folder / "hook.py").write_text("import prism_router  # changed\n")
+        self.assertEqual(executed(), 1)
+        file.write_text(file.read_text() + "[plugins.options.zipf]\nexponent = 2\n")
+        self.assertEqual(executed(), 1)
+
+    def test_mixture_of_experts(self):
+        """The example, its gates replaced: with 'balanced' every pair of ranks sends the same."""
+        folder = self.folder / "moe"
+        shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("runs"))
+        file = folder / "experiment.toml"
+        file.write_text(file.read_text()
+                        .replace('"--steps", "8"', '"--steps", "4", "--layers", "1"')
+                        .replace("[plugins.options.torch]",
+                                 f'[plugins.options.torch]\npython = "{PYTHON}"')
+                        .replace("runs/moe-64", str(self.folder / "run")))
+        self.assert_ok(self.prism("run", file))
+        made_up = {m["operation"]: m["bytes"] for m in self.metrics()["made_up"]}
+        ranks, steps, tokens, top_k, hidden = 2, 4, 4 * 128, 2, 128
+        # Of 64 parts one is this rank's own. Tokens go there and back, and their gradients do.
+        self.assertEqual(made_up["all_to_all"],
+                         ranks * steps * 63 * (8 + 4 * tokens * top_k * hidden * 4 // 64))
+
+
+if __name__ == "__main__":
+    unittest.main()
