@@ -294,10 +294,22 @@ static const void* get_interface(prism_str_t id) {
 }
 
 #ifdef MUTANT_extra_export
-int helper_of_mine(int x);
+__attribute__((visibility("default"))) int helper_of_mine(int x);
 int helper_of_mine(int x) {
   return x + 1;
 }
+#endif
+
+#ifdef MUTANT_late_symbol
+void nobody_has_this(void);
+void needs_somebody(void);
+void needs_somebody(void) {
+  nobody_has_this();
+}
+#endif
+
+#ifdef MUTANT_no_entry
+#define prism_plugin_v1 another_name
 #endif
 
 __attribute__((visibility("default"))) const prism_plugin_t* prism_plugin_v1(void);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor source of random bytes; it has no complex numbers. */
 #define _GNU_SOURCE
-#include "prism/abi/tensor_source.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "plugin.h"
+
+#include "prism/abi/tensor_source.h"
 
 typedef prism_tensor_source_session_t Session;
 typedef const prism_error_sink_t Sink;
@@ -15,7 +15,15 @@ typedef const prism_error_sink_t Sink;
 struct prism_tensor_source_session {
   int64_t spread;
   uint64_t calls;
+  uint64_t odd;
 };
+
+#ifdef MUTANT_session_of_thread
+static _Thread_local Session* of_thread;
+#endif
+#ifdef MUTANT_shared_state
+static uint64_t all_calls;
+#endif
 
 static prism_status_t open_session(const prism_option_value_t* values, uint64_t count,
                                    Session** session, Sink* err) {
@@ -25,14 +33,19 @@ static prism_status_t open_session(const prism_option_value_t* values, uint64_t 
   }
   *session = calloc(1, sizeof(Session));
   (*session)->spread = spread;
+#ifdef MUTANT_session_of_thread
+  of_thread = *session;
+#endif
   return PRISM_STATUS_OK;
 }
 
 static void close_session(Session* session) {
-  free(session);
 #ifdef MUTANT_frees_twice
-  free(session);
+  Session* volatile again = session; /* hides it from the compiler, which would object */
+  free(again);
+  session = again;
 #endif
+  free(session);
 }
 
 static uint64_t element_size(int32_t dtype) {
@@ -47,6 +60,22 @@ static void* sleeper(void* nothing) {
 }
 #endif
 
+static prism_status_t refuse(Session* session, Sink* err, const char* text) {
+#ifdef MUTANT_never_again
+  session->odd = 1;
+#endif
+  (void)session;
+#ifdef MUTANT_says_nothing
+  return PRISM_STATUS_INVALID_ARGUMENT;
+#endif
+#ifdef MUTANT_needs_sink
+  const prism_str_t message = {text, strlen(text)};
+  err->report(err->ctx, PRISM_STATUS_INVALID_ARGUMENT, message);
+  return PRISM_STATUS_INVALID_ARGUMENT;
+#endif
+  return fail(err, PRISM_STATUS_INVALID_ARGUMENT, text);
+}
+
 static prism_status_t fill(Session* session, const prism_tensor_request_t* request,
                            const prism_tensor_t* out, Sink* err) {
   uint64_t size = element_size(out->dtype);
@@ -54,12 +83,17 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
   size = size == 0 ? 4 : size;
 #endif
   if (size == 0) {
-    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "no value of this dtype");
+#ifdef MUTANT_says_nothing
+    if (out->dtype == PRISM_DTYPE_C128) {
+      return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "no value of this dtype");
+    }
+#endif
+    return refuse(session, err, "no value of this dtype");
   }
   uint64_t elements = 1;
   for (uint32_t i = 0; i < out->ndim; ++i) {
     if (out->shape[i] < 0) {
-      return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the shape cannot be right");
+      return refuse(session, err, "the shape cannot be right");
     }
     elements *= (uint64_t)out->shape[i];
   }
@@ -70,7 +104,7 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
 #endif
 #ifndef MUTANT_writes_to_null
   if (elements > 0 && out->data == NULL) {
-    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the tensor has no memory");
+    return refuse(session, err, "the tensor has no memory");
   }
 #endif
 #ifdef MUTANT_thread_per_session
@@ -85,10 +119,27 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
 #ifdef MUTANT_counts_calls
   state += session->calls++;
 #endif
-#ifdef MUTANT_clock
-  static uint64_t start;
-  start = start == 0 ? (uint64_t)getpid() : start;
-  state += start;
+#ifdef MUTANT_process_id
+  state += (uint64_t)getpid();
+#endif
+#ifdef MUTANT_shared_state
+  state += all_calls++;
+#endif
+#ifdef MUTANT_never_again
+  state += out->dtype == PRISM_DTYPE_F32 ? session->odd : 0;
+#endif
+#ifdef MUTANT_remembers
+  state += session->odd;
+  session->odd += elements == 0;
+#endif
+#ifdef MUTANT_session_of_thread
+  state += of_thread == NULL;
+#endif
+#ifdef MUTANT_shared_scratch
+  static volatile uint64_t scratch;
+  scratch = state;
+  usleep(20);
+  state = scratch;
 #endif
 #ifdef MUTANT_tensor_size_exact
   if (out->struct_size != sizeof *out) {
