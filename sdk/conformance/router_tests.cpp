@@ -177,7 +177,7 @@ void all_experts(Context& context) {
   counts_of(context, {shaped(context, 1, 2, 2), shaped(context, 50, 16, 16)});
 }
 void large(Context& context) {
-  counts_of(context, {shaped(context, 200'000, 8, 2), shaped(context, 70'000, 1024, 8),
+  counts_of(context, {shaped(context, 1'000'000, 8, 2), shaped(context, 70'000, 1024, 8),
                       shaped(context, 100, 8192, 64)});
 }
 
@@ -305,7 +305,7 @@ void add_router_tests(Suite& suite) {
   add(
       "logits", "Logits put the assigned experts on top, without ties in bf16.",
       [](Context& c) { if_offered(c, &RouterBench::has_logits, logits); },
-      kind_test(5, kRouterKind, "assign"));
+      kind_test(5, kRouterKind, "counts"));
 }
 
 }  // namespace prism::conformance

@@ -101,8 +101,8 @@ class Schedule {
         if (states_[i].taken) {
           continue;
         }
-        left = true;
         if (!ready(tests_[i])) {
+          left = true;
           continue;
         }
         states_[i].taken = true;
