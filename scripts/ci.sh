@@ -18,8 +18,8 @@ format() {
   scripts/format.sh --check
   scripts/check_files.py
   # Golden files and the test of suggestions misspell on purpose.
-  git ls-files --cached --others --exclude-standard -z -- . ':!tests/golden' ':!*suggest_test.cpp' |
-    xargs -0 codespell --ignore-words-list nd,nin
+  git ls-files --cached --others --exclude-standard -z -- . ':!tests/golden' ':!tests/fuzz/corpus' ':!*suggest_test.cpp' |
+    xargs -0 codespell --ignore-words-list nd,nin,levl
   shellcheck scripts/*.sh .ci/run
 }
 

@@ -176,7 +176,6 @@ function(prism_add_plugin id)
     DEPENDS ${target} USES_TERMINAL VERBATIM)
 
   if(NOT ARG_ROOT)
-    set_property(GLOBAL APPEND PROPERTY PRISM_PLUGINS ${target})
     set(destination ${CMAKE_INSTALL_LIBDIR}/${PRISM_PLUGIN_SUBDIR}/${id})
     install(TARGETS ${target} ${ARG_COMPANIONS}
       LIBRARY DESTINATION ${destination} RUNTIME DESTINATION ${destination})

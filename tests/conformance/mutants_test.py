@@ -1,54 +1,229 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each mutant of mutants.txt is caught by the very test that it names, and every test catches one.
+"""What `prism plugin check` says of plugins that are wrong in one way each: of every conformance test there is
+at least one plugin whose first failing test it is. Tests that cannot run for it report `blocked`.
 
-    mutants_test.py PRISM MUTANT_ROOT
-"""
+The plugins are mutants/*.c, compiled with -DMUTANT_name; building.py says what it needs."""
 
-from pathlib import Path
+import pathlib
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
 
-import checking
+import building
+from building import check
 
-TABLE = Path(__file__).with_name("mutants.txt")
-QUIET = ("pass", "skip", "blocked")
+# kind -> [(mutant, first test that does not pass, its outcome, words of the reason)]
+ROUTER = [
+    ("extra_export", "S0.exports", "fail", "exports helper_of_mine beside prism_plugin_v1"),
+    ("no_entry", "S0.exports", "fail", "does not export prism_plugin_v1"),
+    ("aborts_on_load", "S1.load", "crash", "SIGABRT during loading the library"),
+    ("exits_on_load", "S1.load", "crash", "exit code 0 during loading"),
+    ("forks_on_load", "S1.load", "fail", "left 1 processes running"),
+    ("hangs_on_load", "S1.load", "timeout", "during loading the library"),
+    ("slow_load", "S1.load", "warn", "loading takes"),
+    ("writes_on_load", "S1.load", "warn", "left files in the current folder"),
+    ("prints_on_load", "S1.quiet", "fail", "it printed 22 bytes"),
+    ("thread_on_load", "S1.threads", "fail", "loading started 1 threads"),
+    ("no_table", "S2.entry", "fail", "returned no table"),
+    ("table_moves", "S2.entry", "fail", "another table each time"),
+    ("small_table", "S2.table", "fail", "24 bytes, plugin ABI 1.0 has 72"),
+    ("huge_table", "S2.table", "fail", "claims 4294967295 bytes"),
+    ("reserved_set", "S2.table", "fail", "reserved field of its table is not 0"),
+    ("other_major", "S2.table", "fail", "built for plugin ABI 2.0"),
+    ("id_not_utf8", "S2.table", "fail", "no UTF-8 text"),
+    ("other_id", "S2.manifest", "fail", "its library 'somebody_else'"),
+    ("other_version", "S2.manifest", "fail", "its library 9.9.9"),
+    ("init_fails", "S2.init", "fail", "the licence server is on fire"),
+    ("init_fails_silently", "S2.init", "fail", "status 13 and no message"),
+    ("crashes_in_init", "S2.init", "crash", "SIGABRT during init()"),
+    ("interface_missing", "S2.interfaces", "fail", "has no prism.router/1"),
+    ("interface_moves", "S2.interfaces", "fail", "another table each time"),
+    ("half_interface", "S2.interfaces", "fail", "lacks the function counts"),
+    ("any_interface", "S2.unlisted", "fail", "which its manifest does not list"),
+    ("ignores_length", "S2.unlisted", "fail", "'prism.router/10'"),
+    ("prefix_matches", "S2.unlisted", "fail", "which its manifest does not list"),
+    ("init_once", "S3.init_twice", "fail", "init was called already"),
+    ("deinit_once", "S3.init_twice", "crash", "SIGABRT during deinit()"),
+    ("thread_after_deinit", "S3.threads", "fail", "leaves 1 threads running"),
+    ("refuses_defaults", "S3.router.open_close", "fail", "refuses the defaults"),
+    ("no_session", "S3.router.open_close", "fail", "without writing a session"),
+    ("few_sessions", "S3.router.open_close", "crash", "SIGABRT during open()"),
+    ("leaks_files", "S3.router.leftovers", "fail", "files open"),
+    ("one_session", "S3.router.two_sessions", "fail", "after another was used and closed"),
+    ("bad_default", "S4.router.table", "fail", "default of 'spread'"),
+    ("default_no_toml", "S4.router.table", "fail", "default of 'spread'"),
+    ("min_above_max", "S4.router.table", "fail", "smallest value above its largest"),
+    ("no_doc", "S4.router.table", "fail", "has no documentation"),
+    ("crashes_at_bound", "S4.router.allowed_values", "crash", "'spread' = 10"),
+    ("refuses_bound", "S4.router.allowed_values", "warn", "spread is too large"),
+    ("refuses_choice_silently", "S4.router.allowed_values", "fail", "no message"),
+    ("any_number_of_values", "S4.router.wrong_values", "fail", "one value too few"),
+    ("any_type_of_value", "S4.router.wrong_values", "fail", "wrong type for option 'spread'"),
+    ("crashes_on_nan", "S4.router.fuzz", "crash", "random values"),
+    ("writes_before", "S5.router.buffers", "fail", "bytes before its"),
+    ("writes_behind", "S5.router.buffers", "fail", "bytes behind the"),
+    ("wrong_code_of_refusal", "S5.router.buffers", "fail", "status 13"),
+    ("above_tokens", "S5.router.counts", "fail", "expert 0 gets 128 tokens"),
+    ("sum_too_small", "S5.router.counts", "fail", "the sum is 127"),
+    ("tokens_from_nothing", "S5.router.no_tokens", "fail", "expert 0 gets 2 tokens"),
+    ("lone_expert_idle", "S5.router.one_expert", "fail", "the sum is 0"),
+    ("all_experts_uneven", "S5.router.all_experts", "fail", "expert 0 gets 2 tokens"),
+    ("counts_in_16_bits", "S5.router.large", "fail", "the sum is"),
+    ("same_expert_twice", "S5.router.assign", "fail", "the same expert twice"),
+    ("other_than_counts", "S5.router.assign", "fail", "expert 0 comes"),
+    ("expert_beyond", "S5.router.assign", "fail", "the expert 8 of 8"),
+    ("counts_calls", "S5.router.assign", "fail", "times, counts()"),
+    ("no_bf16", "S5.router.logits", "fail", "as bf16"),
+    ("ties", "S5.router.logits", "fail", "token 0 has two logits"),
+    ("ties_in_bf16", "S5.router.logits", "fail", "token 0 has two logits"),
+    ("reversed", "S5.router.logits", "fail", "token 0 has the expert"),
+    ("lowest_wins", "S5.router.logits", "fail", "token 0 has the expert"),
+    ("infinite", "S5.router.logits", "fail", "token 0 has a logit"),
+    ("accepts_top_k_0", "S6.router.refuses", "fail", "top_k 0"),
+    ("says_nothing", "S6.router.messages", "fail", "no message"),
+    ("says_twice", "S6.router.messages", "fail", "reported 2 errors"),
+    ("says_other_code", "S6.router.messages", "fail", "reported status 13"),
+    ("says_no_utf8", "S6.router.messages", "fail", "no UTF-8"),
+    ("unknown_code", "S6.router.messages", "fail", "status 4711"),
+    ("needs_sink", "S6.router.no_sink", "crash", "SIGSEGV"),
+    ("never_again", "S6.router.goes_on", "fail", "it gives other results"),
+    ("log_level", "S6.router.log", "fail", "unknown level 9"),
+    ("log_not_utf8", "S6.router.log", "fail", "no UTF-8"),
+    ("needs_log", "S6.router.no_log", "crash", "SIGABRT"),
+    ("host_minor_exact", "S7.newer_host", "fail", "unknown minor version"),
+    ("host_size_exact", "S7.newer_host", "fail", "unknown host"),
+    ("reads_behind_host", "S7.host_1_0", "crash", "SIGSEGV during init()"),
+    ("request_size_exact", "S7.router.longer_structs", "fail", "struct of a later version"),
+    ("reads_behind_request", "S7.router.structs_1_0", "crash", "SIGSEGV"),
+    ("session_of_thread", "S8.router.other_thread", "fail", "another thread"),
+    ("shared_scratch", "S8.router.concurrent", "fail", "state that they share"),
+    ("counts_calls only_counts", "S9.router.repeat", "fail", "asked again"),
+    ("remembers", "S9.router.order", "fail", "gives other bytes when"),
+    ("process_id", "S9.router.processes", "fail", "another process gives other bytes"),
+    ("address", "S9.router.processes", "fail", "another process gives other bytes"),
+    ("aborts_at_end", "S10.end", "crash", "SIGABRT during ending the process"),
+    ("aborts_at_unload", "S10.unload", "crash", "SIGABRT during unloading"),
+]
+SOURCE = [
+    ("frees_twice", "S3.tensor_source.open_close", "crash", "SIGABRT during close()"),
+    ("thread_per_session", "S3.tensor_source.leftovers", "fail", "threads of it still run"),
+    ("one_session", "S3.tensor_source.two_sessions", "fail", "after another was used and closed"),
+    ("bad_default", "S4.tensor_source.table", "fail", "default of 'spread'"),
+    ("crashes_at_bound", "S4.tensor_source.allowed_values", "crash", "'spread' = 10"),
+    ("any_number_of_values", "S4.tensor_source.wrong_values", "fail", "one value too few"),
+    ("crashes_on_nan", "S4.tensor_source.fuzz", "crash", "random values"),
+    ("one_element_more", "S5.tensor_source.buffers", "fail", "bytes behind the end"),
+    ("four_bytes_each", "S5.tensor_source.buffers", "fail", "bytes behind the end"),
+    ("refuses_empty", "S5.tensor_source.buffers", "fail", "nothing to do"),
+    ("one_element", "S5.tensor_source.every_element", "fail", "element 1 of 15 is not written"),
+    ("accepts_unknown_dtype", "S5.tensor_source.every_element", "fail", "is not written"),
+    ("last_element_missing", "S5.tensor_source.shapes", "fail", "element 999 of 1000"),
+    ("scalars_missing", "S5.tensor_source.shapes", "fail", "element 0 of 1 is not written"),
+    ("bools_of_any_byte", "S5.tensor_source.bools", "fail", "a bool is 0 or 1"),
+    ("writes_to_null", "S6.tensor_source.refuses", "crash", "SIGSEGV"),
+    ("says_nothing", "S6.tensor_source.messages", "fail", "no message"),
+    ("needs_sink", "S6.tensor_source.no_sink", "crash", "SIGSEGV"),
+    ("never_again", "S6.tensor_source.goes_on", "fail", "it gives other results"),
+    ("log_not_utf8", "S6.tensor_source.log", "fail", "no UTF-8"),
+    ("needs_log", "S6.tensor_source.no_log", "crash", "SIGABRT"),
+    ("tensor_size_exact", "S7.tensor_source.longer_structs", "fail", "struct of a later version"),
+    ("reads_behind_tensor", "S7.tensor_source.structs_1_0", "crash", "SIGSEGV"),
+    ("session_of_thread", "S8.tensor_source.other_thread", "fail", "another thread"),
+    ("shared_scratch", "S8.tensor_source.concurrent", "fail", "state that they share"),
+    ("counts_calls", "S9.tensor_source.repeat", "fail", "asked again"),
+    ("remembers", "S9.tensor_source.order", "fail", "gives other bytes when"),
+    ("clock", "S9.tensor_source.processes", "fail", "another process gives other bytes"),
+]
+BESIDE = ["-Wl,--no-as-needed", "-L{folder}", "-Wl,-rpath,$ORIGIN/.."]
+# What the linker is told, or done to the file: [(name, flags, first test, outcome, words)]
+LINKED = [
+    ("machine_path", ["-Wl,-rpath,/opt/mine/lib"], "S0.search_path", "fail", "'/opt/mine/lib'"),
+    ("executable_stack", ["-Wl,-z,execstack"], "S0.stack", "fail", "executable stack"),
+    ("needs_core", [*BESIDE, "-lprism_core"], "S0.needed", "fail", "is linked to libprism_core.so"),
+    ("needs_python", [*BESIDE, "-lpython3.99"], "S0.needed", "warn", "is linked to libpython3.99.so"),
+    ("stays_loaded", ["-Wl,-z,nodelete"], "S10.unload", "warn", "stays in memory after it was closed"),
+]
+class Mutants(unittest.TestCase):
+    maxDiff = None
 
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="prism-mutants-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
+        for name in ("prism_core", "python3.99"):
+            building.build_library(cls.root / f"lib{name}.so")
 
-def mutants():
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            yield (line.split(maxsplit=4) + [""])[:5]
+    def build(self, kind, mutant, flags=()):
+        return building.build_mutant(self.root, kind, mutant, [flag.format(folder=self.root) for flag in flags])
 
+    def results(self, folder):
+        return building.results(folder, "--timeout", "3")
 
-def finding(mutant):
-    kind, name, test, outcome, words = mutant
-    code, document = checking.check(f"{kind}_{name}", "--timeout",
-                                    "1" if outcome == "timeout" else "30")
-    loud = [result for result in document["results"] if result["outcome"] not in QUIET]
-    first = loud[0] if loud else {"test": "-", "outcome": "pass", "reason": ""}
-    wanted = 3 if outcome in ("fail", "crash", "timeout") else 0
-    if (first["test"], first["outcome"], code) != (test, outcome, wanted) or \
-            words not in first["reason"]:
-        return (f"{kind} {name}: first is {first['test']} {first['outcome']}: {first['reason']}; "
-                f"exit code {code}")
-    if outcome == "fail" and f"--only '^{test.replace('.', chr(92) + '.')}$'" not in first["repro"]:
-        return f"{kind} {name}: no repro in {first}"
-    # The mutants of the file and of loading are blocked or fail further on, too; all others are
-    # wrong in one way, and what depends on the test that says so is blocked by it.
-    return None
+    def judge(self, case):
+        """What is not as the table says about this mutant; empty: all is."""
+        kind, mutant, flags, test, outcome, words = case
+        code, document = self.results(self.build(kind, mutant, flags))
+        wrong = [r for r in document["results"] if r["outcome"] not in ("pass", "skip")]
+        if not wrong:
+            return f"{kind} {mutant}: nothing is found"
+        first = wrong[0]
+        if (first["test"], first["outcome"]) != (test, outcome) or words not in first["reason"]:
+            return f"{kind} {mutant}: expected {test} {outcome} '{words}', got {first}"
+        fails = outcome != "warn"
+        if code != (3 if fails else 0):
+            return f"{kind} {mutant}: exit code {code}"
+        if fails and f"--only '^{test.replace('.', chr(92) + '.')}$'" not in first.get("repro", ""):
+            return f"{kind} {mutant}: its repro is {first.get('repro')}"
+        return ""
 
+    def cases(self):
+        yield from (("router", m, (), t, o, w) for m, t, o, w in ROUTER)
+        yield from (("tensor_source", m, (), t, o, w) for m, t, o, w in SOURCE)
+        yield from (("router", m, f, t, o, w) for m, f, t, o, w in LINKED)
 
-def untested():
-    """Tests that no mutant is caught by first."""
-    caught = {mutant[2] for mutant in mutants()}
-    for plugin in ("router_good", "source_good"):
-        listed = checking.prism("plugin", "check", f"{checking.ROOT}/{plugin}", "--list").stdout
-        for line in listed.splitlines():
-            test = line.split()[0]
-            # What holds for every plugin is tested with routers; S0.elf has its test in
-            # check_test.py, with files that are no libraries.
-            if test not in caught and test != "S0.elf":
-                yield f"no mutant is caught first by {test}"
+    def test_every_mutant_is_caught(self):
+        with ThreadPoolExecutor(2) as pool:
+            problems = [p for p in pool.map(self.judge, self.cases()) if p]
+        self.assertEqual(problems, [])
+        self.assertGreaterEqual(len(list(self.cases())), 100)
+
+    def test_every_conformance_test_catches_one(self):
+        caught = {case[3] for case in self.cases()} | {"S0.elf"}  # below
+        for kind in ("router", "tensor_source"):
+            names = [line.split()[0] for line in check(self.build(kind, "none"), "--list").stdout.splitlines()]
+            self.assertGreater(len(names), 40)
+            self.assertEqual([name for name in names if name not in caught], [])
+
+    def test_the_original_is_right(self):
+        for kind in ("router", "tensor_source"):
+            result = check(self.build(kind, "none"))
+            self.assertEqual(result.returncode, 0, result.stdout)
+            self.assertNotIn("warn", result.stdout)
+
+    def test_companions(self):
+        folder = self.build("router", "none")
+        companion = "[[companion]]\nfile = \"libbeside.so\"\nexports = [\"promised\"]\n"
+        building.write_manifest(folder, "router", companion)
+        for source, words in (("int promised(void) { return 1; }", ""),
+                              ("int other(void) { return 1; }", "libbeside.so lacks promised"),
+                              ("int promised(void) { return 1; } int other(void) { return 2; }",
+                               "libbeside.so exports other")):
+            building.build_library(folder / "libbeside.so", source)
+            code, document = building.results(folder, "--level", "0")
+            self.assertEqual(code, 3 if words else 0, document)
+            self.assertEqual(document["results"][-1]["test"], "S0.companions")
+            self.assertIn(words, document["results"][-1]["reason"])
+
+    def test_a_symbol_that_is_nowhere(self):
+        folder = self.build("router", "none")
+        building.build_library(folder / "libprism_mutant.so", "void plan_tokens(void);\n"
+                               "const void* prism_plugin_v1(void) { plan_tokens(); return 0; }\n", ["-Wl,-z,lazy"])
+        code, document = self.results(folder)
+        first = next(r for r in document["results"] if r["outcome"] not in ("pass", "skip"))
+        self.assertEqual((code, first["test"]), (3, "S1.load"))
+        self.assertIn("plan_tokens", first["reason"])
 
 
 if __name__ == "__main__":
-    checking.report("mutants", checking.each(finding, list(mutants())) + list(untested()))
+    unittest.main(verbosity=2)

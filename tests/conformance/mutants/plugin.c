@@ -306,14 +306,6 @@ int helper_of_mine(int x) {
 }
 #endif
 
-#ifdef MUTANT_late_symbol
-void nobody_has_this(void);
-void needs_somebody(void);
-void needs_somebody(void) {
-  nobody_has_this();
-}
-#endif
-
 #ifdef MUTANT_no_entry
 #define prism_plugin_v1 another_name
 #endif

@@ -15,8 +15,7 @@ typedef const prism_error_sink_t Sink;
 
 struct prism_router_session {
   int64_t spread;
-  int varied;
-  prism_routing_request_t last;
+  int calls;
   int odd;
 };
 
@@ -119,8 +118,8 @@ static prism_status_t check(Session* session, Request* r, Sink* err) {
 static uint64_t first_expert(Session* session, Request* r) {
   uint64_t place =
       scramble(r->seed ^ scramble(r->layer ^ scramble(r->micro_batch ^ scramble(r->rank))));
-#ifdef MUTANT_varies
-  place += (uint64_t)session->varied;
+#ifdef MUTANT_counts_calls
+  place += (uint64_t)session->calls++;
 #endif
 #ifdef MUTANT_remembers
   place += (uint64_t)session->odd;
@@ -153,9 +152,6 @@ static prism_status_t counts(Session* session, Request* r, uint64_t* out, Sink* 
     return status;
   }
   say("counting");
-#ifdef MUTANT_varies
-  session->varied = memcmp(&session->last, r, sizeof *r) == 0;
-#endif
   const uint64_t first = first_expert(session, r);
   const uint64_t total = r->tokens * r->top_k;
   for (uint64_t e = 0; e < r->experts; ++e) {
@@ -233,9 +229,6 @@ static prism_status_t logits(Session* session, Request* r, const prism_tensor_t*
   if (status != PRISM_STATUS_OK) {
     return status;
   }
-#ifdef MUTANT_varies
-  session->last = *r;
-#endif
 #ifdef MUTANT_no_bf16
   if (out->dtype != PRISM_DTYPE_F32) {
     return fail(err, PRISM_STATUS_UNIMPLEMENTED, "only f32");
@@ -281,8 +274,13 @@ static const prism_router_t kTable = {sizeof(prism_router_t),
 #else
                                       counts,
 #endif
+#ifdef MUTANT_only_counts
+                                      NULL,
+                                      NULL,
+#else
                                       assign,
                                       logits,
+#endif
                                       close_session};
 const char* const kInterface = PRISM_ROUTER_1;
 const void* const kInterfaceTable = &kTable;

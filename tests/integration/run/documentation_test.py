@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shlex
+import subprocess
 import unittest
 
 from support import PRISM, PYTHON, SOURCE, RunCase, train
@@ -45,6 +46,37 @@ class Documentation(RunCase):
                     self.assert_ok(self.prism(*words[1:]))
                     ran.append(line)
         self.assertTrue(ran)
+
+    def test_quickstart_of_plugin_authors(self):
+        """All of its commands, one after the other in one shell, and then its option."""
+        text = (SOURCE / "docs" / "plugin-authors" / "quickstart.md").read_text()
+        script = "\n".join(["set -e", *blocks(text, "sh")])
+        script = script.replace("$PWD/build/release/bin", str(PRISM.parent))
+        script = script.replace("$PWD/.venv/bin", str(pathlib.Path(PYTHON).parent))
+        [option] = blocks(text, "toml")
+        script += f"\ncat >> moe/experiment.toml <<'END'\n{option}END\n"
+        script += "prism run moe/experiment.toml --plugin build/release/lib/prism/plugins/abi-1/my_router\n"
+        result = subprocess.run(["bash", "-c", script], cwd=SOURCE, text=True, capture_output=True,
+                                env={**self.environment(), "TMPDIR": str(self.folder)}, timeout=500)
+        self.assert_ok(result)
+        self.assertRegex(result.stdout, r"100% tests passed, 0 tests failed out of 2")
+        self.assertRegex(result.stdout, r"48 tests: \d+ pass, \d+ skip\n")
+        self.assertEqual(result.stdout.count("predicted iteration time, 64 ranks"), 2)
+
+    def test_code_of_plugin_authors(self):
+        """Every plugin that a page shows compiles as it stands."""
+        compiled = []
+        for page in sorted((SOURCE / "docs" / "plugin-authors").glob("*.md")):
+            for code in blocks(page.read_text(), "cpp"):
+                if "PRISM_PLUGIN(" in code:
+                    result = subprocess.run(
+                        ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                         f"-I{SOURCE}/sdk/include", '-DPRISM_PLUGIN_ID="x1"',
+                         '-DPRISM_PLUGIN_VERSION="0.1.0"', "-x", "c++", "-"],
+                        input=code, text=True, capture_output=True)
+                    self.assertEqual(result.returncode, 0, f"{page}: {result.stderr}")
+                    compiled.append(page.name)
+        self.assertEqual(compiled, ["router.md", "tensor-source.md"])
 
     def test_commands_of_the_table(self):
         readme = (SOURCE / "README.md").read_text()

@@ -21,6 +21,7 @@ namespace prism::host {
 
 /// Bounds on what a plugin may claim.
 constexpr uint64_t kMaxName = 128;
+constexpr uint32_t kMaxTable = 1U << 20;  ///< bytes; no version of a table will have more
 constexpr uint64_t kMaxOptions = 1024;
 constexpr uint64_t kMaxChoices = 1024;
 
@@ -37,6 +38,10 @@ inline std::string check_plugin(const prism_plugin_t* plugin, bool uses_drafts) 
   if (plugin->struct_size < kMinimum) {
     return "its table has " + std::to_string(plugin->struct_size) + " bytes, plugin ABI 1.0 has " +
            std::to_string(kMinimum);
+  }
+  if (plugin->struct_size > kMaxTable) {
+    return "its table claims " + std::to_string(plugin->struct_size) +
+           " bytes, which cannot be right";
   }
   const std::string theirs = version_text(plugin->abi_major, plugin->abi_minor);
   const std::string ours = version_text(PRISM_ABI_MAJOR, PRISM_ABI_MINOR);
@@ -133,6 +138,9 @@ std::string check_stable(const void* table, const char* id, uint32_t minimum) {
   if (head->struct_size < minimum) {
     return where + " has " + std::to_string(head->struct_size) + " bytes, the first version has " +
            std::to_string(minimum);
+  }
+  if (head->struct_size > kMaxTable) {
+    return where + " claims " + std::to_string(head->struct_size) + " bytes, which cannot be right";
   }
   return check_head(*head, where);
 }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "prism/abi/error.h"
+#include "prism/host/text.hpp"
 #include "prism/sdk/text.hpp"
 
 namespace prism::sdk {
@@ -31,11 +32,18 @@ class Error : public std::exception {
   std::string text_;
 };
 
-/// Tells the host (when it listens) and returns `code`.
+/// Tells the host (when it listens) and returns `code`. What is no UTF-8 in the text, of a file
+/// name say, becomes '?'.
 inline prism_status_t fail(const prism_error_sink_t* err, prism_status_t code,
                            std::string_view text) noexcept {
-  if (err != nullptr && err->report != nullptr) {
-    err->report(err->ctx, code, to_c(text));
+  if (err == nullptr || err->report == nullptr) {
+    return code;
+  }
+  try {
+    const std::string clean = host::clean_text(to_c(text));
+    err->report(err->ctx, code, to_c(clean));
+  } catch (const std::bad_alloc&) {
+    err->report(err->ctx, code, to_c("failed, and there is no memory to say why"));
   }
   return code;
 }

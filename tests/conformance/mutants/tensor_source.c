@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor source of random bytes; it has no complex numbers. */
 #define _GNU_SOURCE
+#include "prism/abi/tensor_source.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "plugin.h"
-
-#include "prism/abi/tensor_source.h"
 
 typedef prism_tensor_source_session_t Session;
 typedef const prism_error_sink_t Sink;
@@ -21,9 +21,6 @@ struct prism_tensor_source_session {
 #ifdef MUTANT_session_of_thread
 static _Thread_local Session* of_thread;
 #endif
-#ifdef MUTANT_shared_state
-static uint64_t all_calls;
-#endif
 
 static prism_status_t open_session(const prism_option_value_t* values, uint64_t count,
                                    Session** session, Sink* err) {
@@ -31,7 +28,12 @@ static prism_status_t open_session(const prism_option_value_t* values, uint64_t 
   if (spread < 0) {
     return PRISM_STATUS_INVALID_ARGUMENT;
   }
+#ifdef MUTANT_one_session
+  static Session only;
+  *session = &only;
+#else
   *session = calloc(1, sizeof(Session));
+#endif
   (*session)->spread = spread;
 #ifdef MUTANT_session_of_thread
   of_thread = *session;
@@ -40,12 +42,14 @@ static prism_status_t open_session(const prism_option_value_t* values, uint64_t 
 }
 
 static void close_session(Session* session) {
-#ifdef MUTANT_frees_twice
-  Session* volatile again = session; /* hides it from the compiler, which would object */
-  free(again);
-  session = again;
-#endif
+#ifdef MUTANT_one_session
+  session->spread = 0;
+#else
   free(session);
+#endif
+#ifdef MUTANT_frees_twice
+  free(session);
+#endif
 }
 
 static uint64_t element_size(int32_t dtype) {
@@ -60,40 +64,27 @@ static void* sleeper(void* nothing) {
 }
 #endif
 
-static prism_status_t refuse(Session* session, Sink* err, const char* text) {
-#ifdef MUTANT_never_again
-  session->odd = 1;
-#endif
-  (void)session;
-#ifdef MUTANT_says_nothing
-  return PRISM_STATUS_INVALID_ARGUMENT;
-#endif
-#ifdef MUTANT_needs_sink
-  const prism_str_t message = {text, strlen(text)};
-  err->report(err->ctx, PRISM_STATUS_INVALID_ARGUMENT, message);
-  return PRISM_STATUS_INVALID_ARGUMENT;
-#endif
-  return fail(err, PRISM_STATUS_INVALID_ARGUMENT, text);
-}
-
 static prism_status_t fill(Session* session, const prism_tensor_request_t* request,
                            const prism_tensor_t* out, Sink* err) {
   uint64_t size = element_size(out->dtype);
 #ifdef MUTANT_accepts_unknown_dtype
-  size = out->dtype == 99 ? 4 : size;
+  size = size == 0 ? 4 : size;
 #endif
   if (size == 0) {
-#ifdef MUTANT_says_nothing
-    if (out->dtype == PRISM_DTYPE_C128) {
-      return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "no value of this dtype");
-    }
+#ifdef MUTANT_never_again
+    session->odd = 1;
 #endif
-    return refuse(session, err, "no value of this dtype");
+#ifdef MUTANT_needs_sink
+    const prism_str_t text = TEXT("no value of this dtype");
+    err->report(err->ctx, PRISM_STATUS_INVALID_ARGUMENT, text);
+    return PRISM_STATUS_INVALID_ARGUMENT;
+#endif
+    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "no value of this dtype");
   }
   uint64_t elements = 1;
   for (uint32_t i = 0; i < out->ndim; ++i) {
     if (out->shape[i] < 0) {
-      return refuse(session, err, "the shape cannot be right");
+      return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the shape cannot be right");
     }
     elements *= (uint64_t)out->shape[i];
   }
@@ -104,7 +95,10 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
 #endif
 #ifndef MUTANT_writes_to_null
   if (elements > 0 && out->data == NULL) {
-    return refuse(session, err, "the tensor has no memory");
+#ifdef MUTANT_says_nothing
+    return PRISM_STATUS_INVALID_ARGUMENT;
+#endif
+    return fail(err, PRISM_STATUS_INVALID_ARGUMENT, "the tensor has no memory");
   }
 #endif
 #ifdef MUTANT_thread_per_session
@@ -116,21 +110,12 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
   say("filling");
   uint64_t state = scramble(request->seed ^ scramble(request->call ^ scramble(request->rank)));
   state = scramble(state ^ request->part ^ (uint64_t)session->spread ^ (uint64_t)request->peer);
-#ifdef MUTANT_counts_calls
-  state += session->calls++;
-#endif
-#ifdef MUTANT_process_id
-  state += (uint64_t)getpid();
-#endif
-#ifdef MUTANT_shared_state
-  state += all_calls++;
-#endif
 #ifdef MUTANT_never_again
-  state += out->dtype == PRISM_DTYPE_F32 ? session->odd : 0;
+  state += session->odd;
 #endif
 #ifdef MUTANT_remembers
-  state += session->odd;
-  session->odd += elements == 0;
+  state += request->call < session->odd;
+  session->odd = request->call > session->odd ? request->call : session->odd;
 #endif
 #ifdef MUTANT_session_of_thread
   state += of_thread == NULL;
@@ -140,6 +125,14 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
   scratch = state;
   usleep(20);
   state = scratch;
+#endif
+#ifdef MUTANT_counts_calls
+  state += session->calls++;
+#endif
+#ifdef MUTANT_clock
+  static uint64_t start;
+  start = start == 0 ? (uint64_t)getpid() : start;
+  state += start;
 #endif
 #ifdef MUTANT_tensor_size_exact
   if (out->struct_size != sizeof *out) {
