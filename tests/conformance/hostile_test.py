@@ -74,7 +74,14 @@ class Hostile(unittest.TestCase):
             env = dict(os.environ, PRISM_HOSTILE=f"load:{behaviour}")
             done = building.prism("plugin", "list", "--plugin-path", self.plugin.parent, env=env)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stdout, r"(?m)^mutant .* ok")
+            self.assertRegex(done.stdout, r"(?m)^ *mutant .* ok$")
+
+    def test_list_that_loads_survives(self):
+        for behaviour in ("crash", "exit", "print"):
+            env = dict(os.environ, PRISM_HOSTILE=f"load:{behaviour}")
+            done = building.prism("plugin", "list", "--probe", "--plugin-path", self.plugin.parent, env=env)
+            self.assertRegex(done.stdout, r"(?m)^ *mutant .* " + ("ok$" if behaviour == "print" else "broken: "))
+            self.assertNotIn("hello", done.stdout)
 
     def processes_with_the_plugin(self):
         """Those that outlived the check."""
