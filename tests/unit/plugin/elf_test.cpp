@@ -35,8 +35,16 @@ TEST(Elf, WhoNeeds) {
 TEST(Elf, FactsOfALibrary) {
   const auto facts = read_file_facts(PRISM_ELF_SAMPLE);
   ASSERT_TRUE(facts.ok()) << facts.status().to_string();
+  EXPECT_TRUE(facts->shared_library);
   EXPECT_TRUE(facts->this_machine);
   EXPECT_FALSE(facts->executable_stack);
+  EXPECT_THAT(facts->exports, testing::ElementsAre("prism_plugin_v1"));
+}
+
+TEST(Elf, FactsOfThisProgram) {
+  const auto facts = read_file_facts("/proc/self/exe");
+  ASSERT_TRUE(facts.ok()) << facts.status().to_string();
+  EXPECT_FALSE(facts->shared_library);
   EXPECT_THAT(facts->needed, testing::Contains("libc.so.6"));
   EXPECT_THAT(facts->versions, testing::Contains(testing::StartsWith("GLIBC_2.")));
 }
