@@ -171,8 +171,8 @@ Status Registry::not_found(std::string_view id, const std::vector<Candidate>& ca
   }
   for (const std::string& root : path_.roots) {
     std::error_code error;
-    const bool there = std::filesystem::is_directory(root, error);
-    message += "\n  searched: " + root + (there ? "" : " (no such folder)");
+    const std::filesystem::directory_iterator open(root, error);
+    message += "\n  searched: " + root + (error ? " (" + error.message() + ")" : "");
   }
   return plugin_error(message + rejected, Code::NotFound);
 }

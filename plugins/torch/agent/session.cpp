@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/torch/agent/session.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -135,7 +136,12 @@ void Session::send(wire::Message message) {
   if (!wire::encode({++sent_, std::move(message)}, buffer_)) {
     end(kBug, "a message is larger than " + std::to_string(wire::kMaxBody >> 20) + " MiB");
   }
-  if (wire::send_all(fd_, buffer_) != 0) {
+  if (const int error = wire::send_all(fd_, buffer_); error == EBADF || error == ENOTSOCK) {
+    end(kAborted,
+        "the program closed descriptor " + std::to_string(fd_) +
+            ", over which this rank talks to prism: let it close only descriptors that it "
+            "opened itself");
+  } else if (error != 0) {
     end_quietly();
   }
 }

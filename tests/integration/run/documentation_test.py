@@ -84,7 +84,8 @@ class Documentation(RunCase):
         self.assertGreaterEqual(len(commands), 5)
         for command in commands:
             words = shlex.split(command.replace("[--verify N]", "--verify 2"))
-            names = {"EXPERIMENT": "experiment.toml", "FILE": "experiment.toml"}
+            names = {"EXPERIMENT": "experiment.toml", "FILE": "experiment.toml", "ID": "zipf",
+                     "KIND": "router", "NAME": "my-router"}
             self.assert_ok(self.prism(*(names.get(word, word) for word in words)))
         self.assert_ok(self.prism("doctor", "--measure-link"))
 
