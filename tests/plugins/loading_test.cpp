@@ -261,7 +261,7 @@ TEST(Loading, UnknownIdListsFoldersAndSuggests) {
   EXPECT_EQ(loaded.status().exit_code(), 3);
   EXPECT_EQ(loaded.status().to_string(),
             "no plugin 'goood'; did you mean 'good'?\n  searched: " + kRoot +
-                "\n  searched: /nowhere/plugins (no such folder)");
+                "\n  searched: /nowhere/plugins (No such file or directory)");
 }
 
 TEST(Loading, ListLoadsNothing) {
