@@ -138,9 +138,9 @@ class Image {
 
   /// All dynamic symbols; none when their number cannot be told.
   std::vector<Elf64_Sym> symbols() {
-    std::vector<Elf64_Sym> found(symbol_count());
-    const uint64_t bytes = found.size() * sizeof(Elf64_Sym);
-    if (!read_at(value(DT_SYMTAB), found.data(), bytes)) {
+    const uint64_t most = file_.size() / sizeof(Elf64_Sym);
+    std::vector<Elf64_Sym> found(std::min(symbol_count(), most));
+    if (!read_at(value(DT_SYMTAB), found.data(), found.size() * sizeof(Elf64_Sym))) {
       found.clear();
     }
     return found;

@@ -60,9 +60,6 @@ void processes(Context& context, const Kind& kind) {
     context.doing("running the plugin in a process of its own");
     const Verdict verdict = run_in_child(context.subject(), kind_test(9, kind, kDigest),
                                          context.seed(), kDefaultTimeoutS);
-    if (verdict.outcome == Outcome::Warn) {
-      warn(verdict.reason);  // of loading, say; it takes the place of the digest
-    }
     require(verdict.outcome == Outcome::Pass,
             "in a process of its own: " + std::string(name_of(verdict.outcome)) + ": " +
                 verdict.reason);

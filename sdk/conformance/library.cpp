@@ -125,7 +125,7 @@ std::vector<prism_option_value_t> Bench::values() const {
   std::vector<prism_option_value_t> values;
   const std::string problem = context_.subject().read_options(table(), values);
   if (!problem.empty()) {
-    skip("no values for its options: " + problem);
+    skip("no values for its options: " + problem + "; give them with --options FILE");
   }
   return values;
 }

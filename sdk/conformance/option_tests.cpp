@@ -67,7 +67,7 @@ void table(Context& context, const Kind& kind) {
   const std::string problem = context.subject().read_options(options, values);
   for (uint64_t i = 0; i < options.count; ++i) {
     if (host::option_row(options, i).required != 0 && !problem.empty()) {
-      skip("its required options were not given: " + problem);
+      skip("its required options were not given: " + problem + "; give them with --options FILE");
     }
   }
   require(problem.empty(), problem);

@@ -305,7 +305,7 @@ void add_router_tests(Suite& suite) {
   add(
       "logits", "Logits put the assigned experts on top, without ties in bf16.",
       [](Context& c) { if_offered(c, &RouterBench::has_logits, logits); },
-      kind_test(5, kRouterKind, "assign"));
+      kind_test(5, kRouterKind, "counts"));
 }
 
 }  // namespace prism::conformance

@@ -97,20 +97,18 @@ class Schedule {
     std::unique_lock lock(mutex_);
     while (true) {
       bool left = false;
-      bool settled = false;  // tests that cannot run are done at once, and others may wait for them
       for (size_t i = 0; i < tests_.size(); ++i) {
         if (states_[i].taken) {
           continue;
         }
-        left = true;
         if (!ready(tests_[i])) {
+          left = true;
           continue;
         }
         states_[i].taken = true;
         if (const std::optional<Verdict> verdict = obstacle(tests_[i])) {
           states_[i].result = TestResult{tests_[i].name, tests_[i].stage(), *verdict, 0};
           changed_.notify_all();
-          settled = true;
           continue;
         }
         return i;
@@ -118,9 +116,7 @@ class Schedule {
       if (!left) {
         return std::nullopt;
       }
-      if (!settled) {
-        changed_.wait(lock);
-      }
+      changed_.wait(lock);
     }
   }
 

@@ -2,25 +2,20 @@
 """What `prism plugin check` says of plugins that are wrong in one way each: of every conformance test there is
 at least one plugin whose first failing test it is. Tests that cannot run for it report `blocked`.
 
-The plugins are mutants/*.c, compiled with -DMUTANT_name. PRISM_PROGRAM, PRISM_TEST_CC: program and compiler."""
+The plugins are mutants/*.c, compiled with -DMUTANT_name; building.py says what it needs."""
 
-import json
-import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
-import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 
-HERE = pathlib.Path(__file__).resolve().parent
-INCLUDE = HERE.parents[1] / "sdk" / "include"
-PRISM = os.environ["PRISM_PROGRAM"]
-CC = os.environ.get("PRISM_TEST_CC", "cc")
+import building
+from building import check
 
 # kind -> [(mutant, first test that does not pass, its outcome, words of the reason)]
 ROUTER = [
     ("extra_export", "S0.exports", "fail", "exports helper_of_mine beside prism_plugin_v1"),
+    ("no_entry", "S0.exports", "fail", "does not export prism_plugin_v1"),
     ("aborts_on_load", "S1.load", "crash", "SIGABRT during loading the library"),
     ("exits_on_load", "S1.load", "crash", "exit code 0 during loading"),
     ("forks_on_load", "S1.load", "fail", "left 1 processes running"),
@@ -139,31 +134,15 @@ SOURCE = [
     ("remembers", "S9.tensor_source.order", "fail", "gives other bytes when"),
     ("clock", "S9.tensor_source.processes", "fail", "another process gives other bytes"),
 ]
+BESIDE = ["-Wl,--no-as-needed", "-L{folder}", "-Wl,-rpath,$ORIGIN/.."]
 # What the linker is told, or done to the file: [(name, flags, first test, outcome, words)]
 LINKED = [
     ("machine_path", ["-Wl,-rpath,/opt/mine/lib"], "S0.search_path", "fail", "'/opt/mine/lib'"),
     ("executable_stack", ["-Wl,-z,execstack"], "S0.stack", "fail", "executable stack"),
-    ("needs_core", ["-Wl,--no-as-needed", "-L{folder}", "-lprism_core", "-Wl,-rpath,$ORIGIN"], "S0.needed", "fail",
-     "libprism_core"),
+    ("needs_core", [*BESIDE, "-lprism_core"], "S0.needed", "fail", "is linked to libprism_core.so"),
+    ("needs_python", [*BESIDE, "-lpython3.99"], "S0.needed", "warn", "is linked to libpython3.99.so"),
+    ("stays_loaded", ["-Wl,-z,nodelete"], "S10.unload", "warn", "stays in memory after it was closed"),
 ]
-MANIFEST = """manifest = 1
-[plugin]
-id = "mutant"
-version = "0.1.0"
-library = "libprism_mutant.so"
-[abi]
-major = 1
-min_host_minor = 0
-[provides]
-interfaces = ["prism.{kind}/1"]
-"""
-
-
-def check(folder, *flags, timeout=120):
-    return subprocess.run([PRISM, "plugin", "check", str(folder), *flags], capture_output=True, text=True,
-                          timeout=timeout)
-
-
 class Mutants(unittest.TestCase):
     maxDiff = None
 
@@ -172,27 +151,14 @@ class Mutants(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="prism-mutants-")
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name)
+        for name in ("prism_core", "python3.99"):
+            building.build_library(cls.root / f"lib{name}.so")
 
     def build(self, kind, mutant, flags=()):
-        name = f"{kind}-{mutant.replace(' ', '-')}"
-        folder = self.root / name
-        folder.mkdir(exist_ok=True)
-        (folder / "plugin.toml").write_text(MANIFEST.format(kind=kind))
-        subprocess.run([CC, "-shared", "-fPIC", "-s", "-o", str(folder / "libprism_core.so"), "-x", "c", "/dev/null"],
-                       check=True)
-        subprocess.run(
-            [CC, "-std=gnu11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{INCLUDE}",
-             *(f"-DMUTANT_{one}" for one in mutant.split()),
-             '-DPRISM_PLUGIN_ID="mutant"', '-DPRISM_PLUGIN_VERSION="0.1.0"',
-             str(HERE / "mutants" / "plugin.c"), str(HERE / "mutants" / f"{kind}.c"),
-             "-o", str(folder / "libprism_mutant.so"), *(flag.format(folder=folder) for flag in flags)],
-            check=True)
-        return folder
+        return building.build_mutant(self.root, kind, mutant, [flag.format(folder=self.root) for flag in flags])
 
     def results(self, folder):
-        result = check(folder, "--json", "--timeout", "3")
-        document = json.loads(result.stdout)
-        return result.returncode, document
+        return building.results(folder, "--timeout", "3")
 
     def judge(self, case):
         """What is not as the table says about this mutant; empty: all is."""
@@ -235,48 +201,28 @@ class Mutants(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stdout)
             self.assertNotIn("warn", result.stdout)
 
-    def test_a_file_that_is_no_library(self):
+    def test_companions(self):
         folder = self.build("router", "none")
-        library = folder / "libprism_mutant.so"
-        whole = library.read_bytes()
-        for content in (b"#!/bin/sh\necho hello\n", b"", whole[:2000]):
-            library.write_bytes(content)
-            code, document = self.results(folder)
-            self.assertEqual(code, 3)
-            self.assertEqual((document["results"][0]["test"], document["results"][0]["outcome"]), ("S0.elf", "fail"))
+        companion = "[[companion]]\nfile = \"libbeside.so\"\nexports = [\"promised\"]\n"
+        building.write_manifest(folder, "router", companion)
+        for source, words in (("int promised(void) { return 1; }", ""),
+                              ("int other(void) { return 1; }", "libbeside.so lacks promised"),
+                              ("int promised(void) { return 1; } int other(void) { return 2; }",
+                               "libbeside.so exports other")):
+            building.build_library(folder / "libbeside.so", source)
+            code, document = building.results(folder, "--level", "0")
+            self.assertEqual(code, 3 if words else 0, document)
+            self.assertEqual(document["results"][-1]["test"], "S0.companions")
+            self.assertIn(words, document["results"][-1]["reason"])
 
     def test_a_symbol_that_is_nowhere(self):
         folder = self.build("router", "none")
-        source = folder / "late.c"
-        source.write_text("void plan_tokens(void);\n__attribute__((visibility(\"default\")))\n"
-                          "const void* prism_plugin_v1(void) { plan_tokens(); return 0; }\n")
-        subprocess.run([CC, "-shared", "-fPIC", "-Wl,-z,lazy", "-o", str(folder / "libprism_mutant.so"), str(source)],
-                       check=True)
+        building.build_library(folder / "libprism_mutant.so", "void plan_tokens(void);\n"
+                               "const void* prism_plugin_v1(void) { plan_tokens(); return 0; }\n", ["-Wl,-z,lazy"])
         code, document = self.results(folder)
         first = next(r for r in document["results"] if r["outcome"] not in ("pass", "skip"))
         self.assertEqual((code, first["test"]), (3, "S1.load"))
         self.assertIn("plan_tokens", first["reason"])
-
-    def test_reports_and_choices(self):
-        folder = self.build("router", "sum_too_small")
-        junit = self.root / "report.xml"
-        result = check(folder, "--only-failed", "--junit", str(junit), "--seed", "7")
-        self.assertEqual(result.returncode, 3)
-        self.assertIn("fail    S5.router.counts: ", result.stdout)
-        self.assertNotIn("pass    ", result.stdout)
-        again = next(line for line in result.stdout.splitlines() if "again:" in line).split("again: ")[1]
-        self.assertIn("--seed 7", again)
-        repeated = subprocess.run(again.replace("prism", PRISM, 1), shell=True, capture_output=True, text=True)
-        self.assertEqual(repeated.returncode, 3)
-        self.assertIn("1 fail", repeated.stdout)
-        suite = ElementTree.parse(junit).getroot()
-        failures = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
-        self.assertIn("S5.router.counts", failures)
-        self.assertEqual(check(folder, "--skip", "^S5").returncode, 0)
-        self.assertEqual(check(folder, "--level", "4").returncode, 0)
-        self.assertEqual(check(folder, "--only", "no such test").returncode, 2)
-        self.assertEqual(check(folder, "--only", "(").returncode, 2)
-        self.assertEqual(check(self.build("router", "none"), "--in-process", "--only", "^S5").returncode, 0)
 
 
 if __name__ == "__main__":

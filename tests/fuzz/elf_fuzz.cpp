@@ -11,6 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!dependencies.ok() && dependencies.status().message().empty()) {
     std::abort();
   }
+  (void)prism::plugin::read_file_facts(path);
   (void)prism::plugin::who_needs(path, "libnothing.so");
   return 0;
 }

@@ -154,6 +154,32 @@ TEST(Loading, ExceptionInInitBecomesAMessageAndStartedPartsStop) {
                                  Not(HasSubstr("thrower stopped"))));
 }
 
+TEST(Loading, PluginsOfAnotherStandardLibrary) {
+  for (const char* id : {"uses_old_cxx11_abi", "static_libstdcxx"}) {
+    EXPECT_THAT(message_of(id), HasSubstr(std::string("plugin '") + id + "' (libprism_" + id +
+                                          ".so 0.1.0): init(): no good weather"));
+  }
+}
+
+TEST(Loading, OfTwoWithOneIdTheFirstIsLoadedAndTheOtherNamed) {
+  const TemporaryFolder root;
+  std::filesystem::copy(kRoot + "/good", root.path() + "/another_good",
+                        std::filesystem::copy_options::recursive);
+  Registry registry({{}, {root.path(), kRoot}});
+  const auto loaded = registry.load("good");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ((*loaded)->folder(), root.path() + "/another_good");
+  size_t shadowed = 0;
+  for (const Candidate& candidate : registry.list()) {
+    if (candidate.folder == kRoot + "/good") {
+      EXPECT_EQ(candidate.state, State::Shadowed);
+      EXPECT_EQ(candidate.reason, "found first in " + root.path() + "/another_good");
+      ++shadowed;
+    }
+  }
+  EXPECT_EQ(shadowed, 1U);
+}
+
 TEST(Loading, PromisedInterfaceIsMissing) {
   EXPECT_THAT(message_of("null_interface"),
               HasSubstr("plugin 'null_interface' (libprism_null_interface.so 0.1.0) cannot be "
@@ -235,7 +261,7 @@ TEST(Loading, UnknownIdListsFoldersAndSuggests) {
   EXPECT_EQ(loaded.status().exit_code(), 3);
   EXPECT_EQ(loaded.status().to_string(),
             "no plugin 'goood'; did you mean 'good'?\n  searched: " + kRoot +
-                "\n  searched: /nowhere/plugins (no such folder)");
+                "\n  searched: /nowhere/plugins (No such file or directory)");
 }
 
 TEST(Loading, ListLoadsNothing) {

@@ -48,7 +48,9 @@ void say(const char* text) {
 
 /* ---- options ---- */
 
+#ifndef MUTANT_required_option
 static const prism_str_t kModes[] = {TEXT("even"), TEXT("odd")};
+#endif
 const prism_option_t kRows[OPTION_COUNT] = {
     {
         .name = TEXT("spread"),
@@ -71,12 +73,16 @@ const prism_option_t kRows[OPTION_COUNT] = {
         .doc = TEXT("How far apart."),
 #endif
     },
+#ifdef MUTANT_required_option
+    {.name = TEXT("place"), .type = PRISM_OPTION_STRING, .required = 1, .doc = TEXT("Where.")},
+#else
     {.name = TEXT("mode"),
      .type = PRISM_OPTION_STRING,
      .default_text = TEXT("\"even\""),
      .choices = kModes,
      .choice_count = 2,
      .doc = TEXT("Which way.")},
+#endif
     {.name = TEXT("skew"),
      .type = PRISM_OPTION_FLOAT,
      .default_text = TEXT("0.5"),
@@ -298,6 +304,10 @@ __attribute__((visibility("default"))) int helper_of_mine(int x);
 int helper_of_mine(int x) {
   return x + 1;
 }
+#endif
+
+#ifdef MUTANT_no_entry
+#define prism_plugin_v1 another_name
 #endif
 
 __attribute__((visibility("default"))) const prism_plugin_t* prism_plugin_v1(void);

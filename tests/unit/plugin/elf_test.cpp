@@ -32,6 +32,23 @@ TEST(Elf, WhoNeeds) {
   EXPECT_EQ(who_needs(self, "libnobody.so"), "");
 }
 
+TEST(Elf, FactsOfALibrary) {
+  const auto facts = read_file_facts(PRISM_ELF_SAMPLE);
+  ASSERT_TRUE(facts.ok()) << facts.status().to_string();
+  EXPECT_TRUE(facts->shared_library);
+  EXPECT_TRUE(facts->this_machine);
+  EXPECT_FALSE(facts->executable_stack);
+  EXPECT_THAT(facts->exports, testing::ElementsAre("prism_plugin_v1"));
+}
+
+TEST(Elf, FactsOfThisProgram) {
+  const auto facts = read_file_facts("/proc/self/exe");
+  ASSERT_TRUE(facts.ok()) << facts.status().to_string();
+  EXPECT_FALSE(facts->shared_library);
+  EXPECT_THAT(facts->needed, testing::Contains("libc.so.6"));
+  EXPECT_THAT(facts->versions, testing::Contains(testing::StartsWith("GLIBC_2.")));
+}
+
 TEST(Elf, OtherFilesAreRefused) {
   EXPECT_FALSE(read_dependencies("/proc/self/status").ok());
   EXPECT_FALSE(read_dependencies("/nowhere").ok());
@@ -58,6 +75,7 @@ TEST(Elf, DamageIsSurvived) {
     }
     std::ofstream(path, std::ios::binary) << bytes;
     read += read_dependencies(path).ok() ? 1 : 0;
+    EXPECT_EQ(read_file_facts(path).ok(), read_dependencies(path).ok());
   }
   EXPECT_GT(read, 0U);
   EXPECT_LT(read, 500U);
