@@ -22,6 +22,7 @@ commands:
   config reference     everything that an experiment file may say
   plugin list          the plugins that are found, and which of them can be used
   plugin show ID       one plugin: its options, and how an experiment uses it
+  plugin check ID      whether a plugin keeps the rules of its interface
   plugin new KIND NAME start a plugin of your own
   doctor               what this machine can do, and what each missing piece disables
   --version            version of the program and of the plugin ABI
