@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/base/file.hpp"
 #include "core/plugin/trust.hpp"
 #include "prism/abi/version.h"
 #include "prism/host/bind.hpp"
@@ -117,7 +118,7 @@ Candidate examine(const std::string& folder, bool allow_insecure) {
     if (!allow_insecure) {
       std::vector<std::string> paths = {folder, folder + "/plugin.toml"};
       for (const std::string& file : files_of(candidate.manifest)) {
-        paths.push_back(folder + "/" + file);
+        paths.push_back(join_path(folder, file));
       }
       distrust(candidate, paths);
     }

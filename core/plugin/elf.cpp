@@ -12,6 +12,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/base/file.hpp"
+
 namespace prism::plugin {
 namespace {
 
@@ -84,8 +86,8 @@ std::string find_library(const std::string& name, const Dependencies& needer) {
   }
   for (const std::string& folder : folders) {
     std::error_code ignored;
-    if (std::filesystem::exists(folder + "/" + name, ignored)) {
-      return folder + "/" + name;
+    if (std::string path = join_path(folder, name); std::filesystem::exists(path, ignored)) {
+      return path;
     }
   }
   return {};
@@ -282,6 +284,7 @@ std::vector<std::string> newest_versions(const std::vector<std::string>& version
     }
   }
   std::vector<std::string> result;
+  result.reserve(newest.size());
   for (const auto& [family, version] : newest) {
     result.push_back(version);
   }

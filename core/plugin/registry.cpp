@@ -32,7 +32,7 @@ std::string background(const Manifest& m) {
     text += "\n  it was built with " + m.compiler;
   }
   for (const auto& [what, version] : m.requirements) {
-    text += "\n  it requires " + what + " " + version;
+    text.append("\n  it requires ").append(what).append(" ").append(version);
   }
   return text;
 }
@@ -167,7 +167,7 @@ Status Registry::not_found(std::string_view id, const std::vector<Candidate>& ca
     message += "\n  searched: " + folder;
   }
   for (const auto& [name, folder] : path_.overrides) {
-    message += "\n  searched: " + folder + " (for '" + name + "')";
+    message.append("\n  searched: ").append(folder).append(" (for '").append(name).append("')");
   }
   for (const std::string& root : path_.roots) {
     std::error_code error;

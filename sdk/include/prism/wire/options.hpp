@@ -61,6 +61,7 @@ inline prism_option_value_t from_wire(const PluginOption& option) {
 
 inline std::vector<prism_option_value_t> from_wire(const std::vector<PluginOption>& options) {
   std::vector<prism_option_value_t> values;
+  values.reserve(options.size());
   for (const PluginOption& option : options) {
     values.push_back(from_wire(option));
   }
