@@ -27,7 +27,7 @@ namespace {
 
 /// One core for each rank that runs at a time; cores are shared when there are more ranks.
 std::vector<uint32_t> cores_for(uint32_t slots) {
-  const std::vector<uint32_t> usable = usable_cores();
+  std::vector<uint32_t> usable = usable_cores();
   if (slots == 0) {
     return usable;
   }

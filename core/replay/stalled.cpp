@@ -144,7 +144,7 @@ class Stall {
       if (state_.any_source.count(State::key(at.rank, p)) != 0) {
         continue;
       }
-      const Next next = with_mailbox(at.rank, p) ? mailbox_partner(at.rank, p) : direct(at.rank, p);
+      Next next = with_mailbox(at.rank, p) ? mailbox_partner(at.rank, p) : direct(at.rank, p);
       if (next.found) {
         return next;
       }
