@@ -204,7 +204,7 @@ class Stall {
     }
     for (const graph::Channel& channel : state_.messages.channels) {
       if (channel.mailbox == id && channel.sender != kNone) {
-        const Next next = first_not_arrived(channel.source, channel.sender);
+        Next next = first_not_arrived(channel.source, channel.sender);
         if (next.found) {
           return next;
         }
