@@ -174,6 +174,10 @@ std::string signal_name(int signal) {
 Verdict judge(const Report& report, int status, int output) {
   const std::string during =
       "during " + std::string(report.doing, strnlen(report.doing, Report::kDoing));
+  if (report.came_back != 0) {
+    return {Outcome::Fail, "it forked the process, and the copy came back " + during +
+                               "; a copy must end or exec inside the plugin"};
+  }
   if (WIFSIGNALED(status)) {
     std::string hint;
     if (WTERMSIG(status) == SIGXFSZ) {

@@ -60,6 +60,13 @@ Verdict Report::verdict() const {
   return {static_cast<Outcome>(known), std::string(reason, strnlen(reason, kReason))};
 }
 
+void Context::end_copy() {
+  if (getpid() != owner_) {
+    report_.came_back = 1;
+    _exit(0);
+  }
+}
+
 uint64_t Context::output_bytes() {
   std::fflush(nullptr);  // what was printed may still be in the library's buffer
   uint64_t bytes = 0;
@@ -74,8 +81,9 @@ int Test::stage() const {
   return std::atoi(name.c_str() + 1);
 }
 
-Verdict run_here(const Test& test, const Subject& subject, uint64_t seed, Report& report) {
-  Context context(subject, seed, report);
+namespace {
+
+Verdict run_with(Context& context, const Test& test) {
   Verdict verdict;
   try {
     context.doing("starting the test");
@@ -93,6 +101,15 @@ Verdict run_here(const Test& test, const Subject& subject, uint64_t seed, Report
     return {Outcome::Warn, "it printed " + std::to_string(printed) +
                                " bytes; what it has to say belongs into the host's log"};
   }
+  return verdict;
+}
+
+}  // namespace
+
+Verdict run_here(const Test& test, const Subject& subject, uint64_t seed, Report& report) {
+  Context context(subject, seed, report);
+  const Verdict verdict = run_with(context, test);
+  context.end_copy();
   return verdict;
 }
 

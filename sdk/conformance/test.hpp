@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include "sdk/conformance/subject.hpp"
@@ -46,7 +47,8 @@ struct Report {
   static constexpr size_t kDoing = 512;
   static constexpr size_t kReason = 8192;
   uint32_t outcome;
-  uint32_t finished;  ///< 1: outcome and reason are those of the test
+  uint32_t finished;   ///< 1: outcome and reason are those of the test
+  uint32_t came_back;  ///< 1: a copy of the process that the plugin forked came back from a call
   char doing[kDoing];
   char reason[kReason];
 
@@ -66,7 +68,13 @@ class Context {
   const Subject& subject() const { return subject_; }
   uint64_t seed() const { return seed_; }
   /// Says what is being done, for the case that the plugin crashes or hangs.
-  void doing(std::string_view what) { report_.set_doing(what); }
+  void doing(std::string_view what) {
+    end_copy();
+    report_.set_doing(what);
+  }
+  /// Ends a copy of the process that the plugin has forked: it would run all further tests again,
+  /// and fork again in each of them.
+  void end_copy();
   /// Something worth knowing about a test that passes.
   void note(std::string text) { note_ = std::move(text); }
   const std::string& note() const { return note_; }
@@ -80,6 +88,7 @@ class Context {
   const Subject& subject_;
   uint64_t seed_;
   Report& report_;
+  const pid_t owner_ = getpid();
   std::string note_;
   uint64_t forgiven_output_ = 0;
 };

@@ -48,6 +48,7 @@ ROUTER = [
     ("refuses_defaults", "S3.router.open_close", "fail", "refuses the defaults"),
     ("no_session", "S3.router.open_close", "fail", "without writing a session"),
     ("few_sessions", "S3.router.open_close", "crash", "SIGABRT during open()"),
+    ("forks_and_goes_on", "S3.router.leftovers", "fail", "it forked the process"),
     ("leaks_files", "S3.router.leftovers", "fail", "files open"),
     ("one_session", "S3.router.two_sessions", "fail", "after another was used and closed"),
     ("bad_default", "S4.router.table", "fail", "default of 'spread'"),

@@ -152,6 +152,9 @@ static prism_status_t counts(Session* session, Request* r, uint64_t* out, Sink* 
     return status;
   }
   say("counting");
+#ifdef MUTANT_forks_and_goes_on
+  fork();
+#endif
   const uint64_t first = first_expert(session, r);
   const uint64_t total = r->tokens * r->top_k;
   for (uint64_t e = 0; e < r->experts; ++e) {
