@@ -12,6 +12,6 @@ build=${PRISM_BUILD:-build/release}
 (($#)) || set -- core sdk
 
 # Flags that only g++ knows would be errors.
-find "$@" -name '*.cpp' -print0 |
+find "$@" -name '*.cpp' -not -path '*/templates/*' -print0 |
   xargs -0 --no-run-if-empty -n 1 -P "$JOBS" \
     clang-tidy-14 --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option

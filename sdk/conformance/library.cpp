@@ -134,8 +134,8 @@ Session Bench::open() {
   const std::vector<prism_option_value_t> given = values();
   context_.doing("open()");
   // Not a pointer that a plugin would give: shows whether it wrote one.
-  void* const kUnwritten = &context_;
-  void* session = kUnwritten;
+  void* const unwritten = &context_;
+  void* session = unwritten;
   const StrictSink sink;
   const prism_status_t status = interface_->open(given.data(), given.size(), &session, sink.c());
   if (status != PRISM_STATUS_OK) {
@@ -143,7 +143,7 @@ Session Bench::open() {
     fail("open() " +
          (problem.empty() ? "refuses the defaults of its options" + sink.quoted() : problem));
   }
-  require(session != kUnwritten, "open() succeeded without writing a session");
+  require(session != unwritten, "open() succeeded without writing a session");
   return {context_, *interface_, session};
 }
 

@@ -157,11 +157,11 @@ void fuzz(Context& context, const Kind& kind) {
   constexpr int64_t kOddIntegers[] = {
       std::numeric_limits<int64_t>::min(), -1, 0, 1, 255, int64_t{1} << 31,
       std::numeric_limits<int64_t>::max()};
-  const double kOddReals[] = {
+  const double odd_reals[] = {
       std::numeric_limits<double>::quiet_NaN(),  std::numeric_limits<double>::infinity(),
       -std::numeric_limits<double>::infinity(),  -0.0,
       std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max()};
-  const std::string kOddTexts[] = {"",         std::string(1, '\0'), std::string(100'000, 'x'),
+  const std::string odd_texts[] = {"",         std::string(1, '\0'), std::string(100'000, 'x'),
                                    "\xff\xfe", "%s%s%s%n",           "../../../../etc/passwd"};
   Bench bench(context, kind);
   sdk::Random random(sdk::mix({context.seed(), 4}));
@@ -178,11 +178,11 @@ void fuzz(Context& context, const Kind& kind) {
           value.u.boolean = static_cast<uint8_t>(random.below(256));
           break;
         case PRISM_OPTION_FLOAT:
-          value.u.real = kOddReals[random.below(std::size(kOddReals))];
+          value.u.real = odd_reals[random.below(std::size(odd_reals))];
           break;
         case PRISM_OPTION_STRING:
         case PRISM_OPTION_PATH: {
-          const std::string& text = kOddTexts[random.below(std::size(kOddTexts))];
+          const std::string& text = odd_texts[random.below(std::size(odd_texts))];
           value.u.text = {text.data(), text.size()};
           break;
         }
