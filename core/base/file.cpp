@@ -77,6 +77,10 @@ Result<std::string> read_file(const std::string& path, uint64_t max_bytes) {
 }
 
 Status write_file_atomically(const std::string& path, std::string_view content) {
+  struct stat there {};
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return run_error("cannot replace '" + path + "': it is no regular file", Code::InvalidArgument);
+  }
   const std::string part = path + ".part";
   {
     const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -101,7 +105,9 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
     }
   }
   if (::rename(part.c_str(), path.c_str()) != 0) {
-    return io_error("replace", path, errno);
+    const int error = errno;
+    ::unlink(part.c_str());
+    return io_error("replace", path, error);
   }
   return {};
 }

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 #include <sched.h>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/cli/environment.hpp"
+#include "core/cli/plugin_probe.hpp"
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
@@ -233,7 +235,31 @@ Result<config::PluginOptions> ExperimentRun::plugin_options(std::string_view id,
   return options;
 }
 
+Status ExperimentRun::try_plugins() const {
+  const config::Experiment::Plugins& plugins = experiment_.plugins;
+  std::set<std::string> ids = {plugins.launcher, plugins.runtime};
+  if (plugins.router) {
+    ids.insert(*plugins.router);
+  }
+  for (const config::CollectRule& rule : experiment_.collect.rules) {
+    ids.insert(rule.source);
+  }
+  for (const std::string& id : ids) {
+    // One that is not there, or not in order, is told with more words where it is used.
+    const Result<plugin::Candidate> found = registry_->find(id);
+    if (found.ok() && found->state == plugin::State::Ok) {
+      auto survived = probe_plugin(*found, Description::Text, /*allow_insecure=*/true);
+      if (!survived.ok()) {
+        return std::move(survived).status().context("trying the plugin '" + id +
+                                                    "' in a process of its own");
+      }
+    }
+  }
+  return {};
+}
+
 Status ExperimentRun::open_plugins() {
+  PRISM_TRY(try_plugins());
   const config::Experiment::Plugins& plugins = experiment_.plugins;
   PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,

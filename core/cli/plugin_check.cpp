@@ -51,6 +51,12 @@ Result<std::optional<std::regex>> regex_of(const Arguments& arguments, const std
   if (!arguments.has(flag)) {
     return std::optional<std::regex>();
   }
+  // std::regex recurses for every character.
+  constexpr size_t kMostCharacters = 256;
+  if (arguments.at(flag).size() > kMostCharacters) {
+    return config_error("--" + flag + " takes a regular expression of at most " +
+                        std::to_string(kMostCharacters) + " characters");
+  }
   try {
     return std::optional<std::regex>(std::regex(arguments.at(flag)));
   } catch (const std::regex_error&) {

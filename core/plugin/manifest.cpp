@@ -180,6 +180,11 @@ class Reader {
       fail(node, what + " is longer than " + std::to_string(kMaxTextBytes) + " bytes");
       return {};
     }
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(value->begin(), value->end(), control)) {
+      fail(node, what + " has a control character in it");  // which would reach the terminal
+      return {};
+    }
     return *value;
   }
 

@@ -195,7 +195,7 @@ class Show(Commands):
         self.assertEqual(done.returncode, 3)
         self.assertIn("no plugin 'locl'; did you mean 'local'?", done.stderr)
         self.assertIn(f"searched: {broken}\n", done.stderr)
-        self.assertIn(f"searched: {self.home}/.local/share/prism/plugins/abi-1 (no such folder)",
+        self.assertIn(f"searched: {self.home}/.local/share/prism/plugins/abi-1 (No such file or directory)",
                       done.stderr)
         self.assertIn(f"rejected: {broken}/all_options: its file libprism_all_options.so is "
                       "missing", done.stderr)
@@ -242,6 +242,13 @@ class Run(Commands):
                       "which was not found", self.refused("runtime", "missing_dependency"))
         self.assertIn("libprism_middle.so needs the library libprism_lost_planner.so",
                       self.refused("runtime", "missing_below"))
+
+    def test_a_plugin_that_ends_its_process(self):
+        for name, ending in (("aborts", "signal 6"), ("exits", "it called exit"),
+                             ("crashes_at_end", "signal 11")):
+            message = self.refused("launcher", name, root=MISBEHAVING)
+            self.assertIn(f"trying the plugin '{name}' in a process of its own", message)
+            self.assertIn(f"ended the process that loaded it: {ending}", message)
 
     def test_every_folder_that_was_searched(self):
         variable = self.copy("variable")

@@ -92,6 +92,8 @@ TEST(Manifest, ErrorsNamePlaceAndExpectation) {
             "plugin.toml:9:9: needs 'major', a whole number");
   EXPECT_EQ(error_of(replaced("major = 1", "major = -1")),
             "plugin.toml:9:9: 'major' is -1; it must be 0 to 65535");
+  EXPECT_THAT(error_of(replaced("version = \"0.3.1\"", "version = \"0.3.1\\u001b[2J\"")),
+              HasSubstr("has a control character in it"));
   EXPECT_EQ(error_of(replaced("version = \"0.3.1\"\n", "")),
             "plugin.toml:2:1: needs 'version', a text");
   EXPECT_EQ(error_of(replaced("[\"prism.router/1\", \"prism.collective/1\"]", "[]")),
