@@ -49,6 +49,7 @@ bool reap(pid_t pid, Clock::time_point deadline, int& status) {
   while (::waitpid(pid, &status, WNOHANG) == 0) {
     if (Clock::now() >= deadline) {
       ::kill(-pid, SIGKILL);
+      ::kill(pid, SIGKILL);  // it may have left its group
       ::waitpid(pid, &status, 0);
       return false;
     }
