@@ -88,11 +88,12 @@ Result<std::string> key_of_welcome(wire::Welcome welcome) {
   return content_hash(text);
 }
 
-/// What, besides the imported source files, decides the outcome of a run.
-Result<std::string> key_of(const CollectJob& job, Rank rank, const std::string& welcome_key) {
+/// What, besides the rank and the imported source files, decides the outcome of a run. Reads all
+/// data files of the job.
+Result<std::string> shared_key_of(const CollectJob& job) {
+  PRISM_TRY_ASSIGN(const std::string welcome_key, key_of_welcome(welcome_of(job)));
   std::ostringstream text;
-  text << job.versions << "\nscript " << job.script << "\ncwd " << job.cwd << "\nworld "
-       << job.world_size << "\nrank " << rank << "\nagent " << welcome_key;
+  text << "\nagent " << welcome_key;
   for (const std::string& option : job.options) {
     text << "\noption " << option;
   }
@@ -106,6 +107,13 @@ Result<std::string> key_of(const CollectJob& job, Rank rank, const std::string& 
     PRISM_TRY_ASSIGN(const std::string hash, hash_of_file(input));
     text << "\ninput " << input << " " << hash;
   }
+  return text.str();
+}
+
+std::string key_of(const CollectJob& job, Rank rank, const std::string& shared_key) {
+  std::ostringstream text;
+  text << job.versions << "\nscript " << job.script << "\ncwd " << job.cwd << "\nworld "
+       << job.world_size << "\nrank " << rank << shared_key;
   return content_hash(text.str());
 }
 
@@ -189,9 +197,9 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
   const std::vector<Wanted> wanted = plan(job);
   std::vector<RankRun> runs;
   std::vector<std::string> keys;
-  PRISM_TRY_ASSIGN(const std::string welcome_key, key_of_welcome(welcome_of(job)));
+  PRISM_TRY_ASSIGN(const std::string shared_key, shared_key_of(job));
   for (const Wanted& one : wanted) {
-    PRISM_TRY_ASSIGN(std::string key, key_of(job, one.rank, welcome_key));
+    std::string key = key_of(job, one.rank, shared_key);
     RankRun run;
     run.folder = folder_of(job, one);
     if (!job.fresh && !stale_input(run.folder, key)) {
@@ -243,16 +251,15 @@ Result<Collected> collect(const CollectJob& job, const OpenLauncher& open_launch
     PRISM_TRY(run_ranks(runs, *launcher, runtime, policy, options, with_seal));
     PRISM_TRY(std::move(sealed));
     collected.executed = runs.size();
-  }
-  // Ranks that ended before a change ran another program than those that began after it.
-  PRISM_TRY_ASSIGN(const std::string welcome_key_now, key_of_welcome(welcome_of(job)));
-  for (size_t i = 0; i < runs.size(); ++i) {
-    PRISM_TRY_ASSIGN(const std::string key, key_of(job, runs[i].spec.rank, welcome_key_now));
-    if (key != keys[i]) {
+    // Ranks that ended before a change ran another program than those that began after it.
+    PRISM_TRY_ASSIGN(const std::string shared_key_now, shared_key_of(job));
+    if (shared_key_now != shared_key) {
       return changed_meanwhile("a file of [job] inputs, or that a [[collect.rule]] names,");
     }
-    if (const auto file = stale_input(runs[i].folder, key)) {
-      return changed_meanwhile("'" + *file + "'");
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (const auto file = stale_input(runs[i].folder, keys[i])) {
+        return changed_meanwhile("'" + *file + "'");
+      }
     }
   }
   for (const Wanted& one : wanted) {

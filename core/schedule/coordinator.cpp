@@ -101,8 +101,7 @@ class LiveRank {
       if (exit.signal == SIGKILL) {
         text +=
             ": nobody but the kernel or you would do that; is the machine out of memory, or does a "
-            "limit of this shell end it "
-            "(ulimit -a)?";
+            "limit of this shell end it (ulimit -a)?";
       }
       return run_error(text + last + foreign_code() + with_stderr() + logs);
     }
