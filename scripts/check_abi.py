@@ -82,12 +82,12 @@ def golden(kind):
     return GOLDEN / f"prism-abi-{current_version()[0]}.{kind}"
 
 
-def dump_types(include=INCLUDE):
-    """abidw of sdk/abi/surface.c compiled against `include`."""
+def dump_types():
+    """abidw of sdk/abi/surface.c."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "surface.so"
         source = GOLDEN / "surface.c"
-        compiled = run("gcc", "-g", "-std=c11", "-shared", "-fPIC", f"-I{include}", "-o", str(library), source.name,
+        compiled = run("gcc", "-g", "-std=c11", "-shared", "-fPIC", f"-I{INCLUDE}", "-o", str(library), source.name,
                        cwd=GOLDEN)
         if compiled.returncode:
             raise SystemExit(f"{source}: {compiled.stderr}")
@@ -97,11 +97,11 @@ def dump_types(include=INCLUDE):
         return dumped.stdout
 
 
-def dump_macros(include=INCLUDE):
+def dump_macros():
     """NAME VALUE of every PRISM_ macro of the stable headers, one a line."""
-    headers = sorted((include / "prism" / "abi").glob("*.h"))
+    headers = sorted(ABI.glob("*.h"))
     text = "".join(f'#include "prism/abi/{h.name}"\n' for h in headers)
-    result = run("gcc", "-std=c11", "-dM", "-E", "-x", "c", f"-I{include}", "-", input=text)
+    result = run("gcc", "-std=c11", "-dM", "-E", "-x", "c", f"-I{INCLUDE}", "-", input=text)
     if result.returncode:
         raise SystemExit(result.stderr)
     lines = (line.removeprefix("#define ") for line in result.stdout.splitlines())
@@ -177,7 +177,7 @@ def frozen_findings(types, macros):
     old_types, old_macros = golden("abixml").read_text(), golden("macros").read_text()
     yield from type_findings(Types(old_types), Types(types))
     yield from macro_findings(old_macros, macros)
-    old, new = version(old_macros.replace("PRISM_ABI", "#define PRISM_ABI")), current_version()
+    old, new = version(old_macros), current_version()
     now = ".".join(map(str, new))
     with tempfile.TemporaryDirectory() as folder:
         mine = Path(folder) / "now.abixml"

@@ -114,6 +114,7 @@ class Consumers(unittest.TestCase):
     def test_a_project_in_c_alone(self):
         folder = self.scratch / "c_only"
         shutil.copytree(HERE / "c_only", folder)
+        shutil.copy(HERE.parent / "plugins" / "fixtures" / "good_c.c", folder / "answer.c")
         self.configure(folder, "-DCMAKE_CXX_COMPILER=/no/such/compiler")
         self.call(CMAKE, "--build", folder / "build")
         self.look_at(folder, "answer")
