@@ -13,7 +13,7 @@ constexpr int kFractionBits = 52;
 
 /// log2(n) as a multiple of 2^-52.
 uint64_t log2_of(uint32_t n) {
-  const int whole = std::bit_width(n) - 1;
+  const int whole = static_cast<int>(std::bit_width(n)) - 1;
   double rest = std::ldexp(static_cast<double>(n), -whole);  // 1 <= rest < 2
   auto log = static_cast<uint64_t>(whole);
   for (int bit = 0; bit < kFractionBits; ++bit) {

@@ -80,7 +80,7 @@ TEST(Assign, TradesServeManyTokensToo) {
 }
 
 TEST(Assign, SameSeedSameBytesOtherSeedOtherBytes) {
-  for (const uint64_t tokens : {100, 5000}) {
+  for (const uint64_t tokens : {100ULL, 5000ULL}) {
     const Shape shape{tokens, 64, 8};
     const std::vector<uint64_t> counts = skewed_counts(shape, 1);
     EXPECT_EQ(assigned(shape, counts, 1), assigned(shape, counts, 1));

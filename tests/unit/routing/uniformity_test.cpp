@@ -252,7 +252,7 @@ TEST(Uniformity, EqualNeighboursAreNoMoreThanChance) {
 }
 
 TEST(Uniformity, NoPartOfTheTokensIsSpecial) {
-  for (const uint64_t tokens : {600, 4000}) {
+  for (const uint64_t tokens : {600ULL, 4000ULL}) {
     const Shape shape{tokens, 32, 4};
     const std::vector<uint64_t> counts = skewed_counts(shape, 0.5);
     constexpr int kDraws = 200;
