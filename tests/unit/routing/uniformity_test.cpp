@@ -214,7 +214,7 @@ double shared(const Shape& shape, const std::vector<uint32_t>& experts, uint64_t
 }
 
 TEST(Uniformity, NeighboursShareNoMoreThanChance) {
-  for (const uint64_t tokens : {900, 50'000}) {
+  for (const uint64_t tokens : {900ULL, 50'000ULL}) {
     const Shape shape{tokens, 32, 4};
     const std::vector<uint64_t> counts = skewed_counts(shape, 0.7);
     double by_chance = 0;  // expected number of shared experts of two tokens
@@ -222,7 +222,7 @@ TEST(Uniformity, NeighboursShareNoMoreThanChance) {
       by_chance += std::pow(static_cast<double>(count) / static_cast<double>(tokens), 2);
     }
     const int draws = tokens < 1000 ? 60 : 2;
-    for (const uint64_t distance : {1, 2, 7, 450}) {
+    for (const uint64_t distance : {1ULL, 2ULL, 7ULL, 450ULL}) {
       double mean = 0;
       for (int seed = 0; seed < draws; ++seed) {
         mean += shared(shape, assigned(shape, counts, static_cast<uint64_t>(seed)), distance);
@@ -234,7 +234,7 @@ TEST(Uniformity, NeighboursShareNoMoreThanChance) {
 }
 
 TEST(Uniformity, EqualNeighboursAreNoMoreThanChance) {
-  for (const uint64_t tokens : {1998, 60'000}) {
+  for (const uint64_t tokens : {1998ULL, 60'000ULL}) {
     const Shape shape{tokens, 6, 2};
     const std::vector<uint64_t> counts(6, tokens / 3);
     const int draws = tokens < 10'000 ? 100 : 3;
