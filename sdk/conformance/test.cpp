@@ -108,7 +108,7 @@ Verdict run_with(Context& context, const Test& test) {
 
 Verdict run_here(const Test& test, const Subject& subject, uint64_t seed, Report& report) {
   Context context(subject, seed, report);
-  const Verdict verdict = run_with(context, test);
+  Verdict verdict = run_with(context, test);
   context.end_copy();
   return verdict;
 }
