@@ -37,8 +37,8 @@ clang() {
   run_tests clang "${DEFAULT_TESTS[@]}" -L unit
 }
 
-# What is used from several threads: the loader and the plugins, scheduling, replay, sockets. Plugins
-# that were built without the sanitizer (tests/compat) would be blamed for what it cannot see.
+# What is used from several threads: the loader and the plugins, scheduling, replay, sockets. The
+# tests left out need programs that are not built here.
 threads() {
   export TSAN_OPTIONS=halt_on_error=1
   local plugins=(balanced zipf zeros normal local)
