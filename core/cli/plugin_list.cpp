@@ -39,7 +39,7 @@ bool has_kind(const plugin::Candidate& candidate, const std::string& kind) {
 
 /// Keeps those of the kind. Errors: a kind that neither Prism nor any plugin has.
 Status keep_kind(Candidates& candidates, const std::string& kind) {
-  std::set<std::string> kinds = {"launcher", "router", "runtime", "tensor_source"};
+  std::set<std::string> kinds = {"format", "launcher", "router", "runtime", "tensor_source"};
   for (const plugin::Candidate& candidate : candidates) {
     for (const std::string& interface : candidate.manifest.interfaces) {
       kinds.insert(kind_of(interface));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/plugin/bound.hpp"
+#include "prism/abi/draft/format.h"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
 #include "prism/abi/router.h"
@@ -254,6 +255,10 @@ Result<prism_option_table_t> options(Registry& registry, std::string_view id,
   }
   if (interface == PRISM_RUNTIME_1) {
     PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
+    return bound.table->options;
+  }
+  if (interface == PRISM_FORMAT_1) {
+    PRISM_TRY_ASSIGN(const auto bound, bind<prism_format_t>(registry, id, PRISM_FORMAT_1));
     return bound.table->options;
   }
   if (interface == PRISM_ROUTER_1) {

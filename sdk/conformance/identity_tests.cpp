@@ -9,8 +9,8 @@
 namespace prism::conformance {
 namespace {
 
-constexpr const char* kKnownInterfaces[] = {PRISM_LAUNCHER_1, PRISM_RUNTIME_1, PRISM_ROUTER_1,
-                                            PRISM_TENSOR_SOURCE_1};
+constexpr const char* kKnownInterfaces[] = {PRISM_FORMAT_1, PRISM_LAUNCHER_1, PRISM_RUNTIME_1,
+                                            PRISM_ROUTER_1, PRISM_TENSOR_SOURCE_1};
 
 bool listed(const Subject& subject, std::string_view id) {
   return std::find(subject.interfaces.begin(), subject.interfaces.end(), id) !=

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "prism/abi/draft/format.h"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
 #include "prism/abi/option.h"
@@ -199,6 +200,20 @@ inline std::string check_runtime(const void* table) {
   return {};
 }
 
+inline std::string check_format(const void* table) {
+  std::string problem = detail::check_draft<prism_format_t>(table, PRISM_FORMAT_1);
+  if (!problem.empty()) {
+    return problem;
+  }
+  const auto* format = static_cast<const prism_format_t*>(table);
+  PRISM_HOST_NEED_(format, PRISM_FORMAT_1, open)
+  PRISM_HOST_NEED_(format, PRISM_FORMAT_1, close)
+  if (format->import_trace == nullptr && format->export_trace == nullptr) {
+    return "its " PRISM_FORMAT_1 " can neither import nor export";
+  }
+  return {};
+}
+
 inline std::string check_router(const void* table) {
   std::string problem = detail::check_stable<prism_router_t>(
       table, PRISM_ROUTER_1, PRISM_SIZE_THROUGH(prism_router_t, close));
@@ -238,6 +253,9 @@ inline std::string check_interface(std::string_view id, const void* table) {
   if (id == PRISM_RUNTIME_1) {
     return check_runtime(table);
   }
+  if (id == PRISM_FORMAT_1) {
+    return check_format(table);
+  }
   if (id == PRISM_ROUTER_1) {
     return check_router(table);
   }
@@ -255,6 +273,9 @@ inline prism_option_table_t interface_options(std::string_view id, const void* t
   }
   if (id == PRISM_RUNTIME_1) {
     return static_cast<const prism_runtime_t*>(table)->options;
+  }
+  if (id == PRISM_FORMAT_1) {
+    return static_cast<const prism_format_t*>(table)->options;
   }
   if (id == PRISM_ROUTER_1) {
     return static_cast<const prism_router_t*>(table)->options;
