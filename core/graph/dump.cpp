@@ -41,6 +41,7 @@ void write(JsonWriter& json, const Program& program, const Node& node) {
   json.member("lane", node.lane);
   json.member("iteration", node.iteration);
   json.member("duration", node.duration);
+  json.member("gap", node.gap);
   if (is_collective(node.kind)) {
     json.member("communicator", node.communicator);
     json.member("sequence", node.sequence);

@@ -82,6 +82,17 @@ struct Node {
   uint32_t dependency_count = 0;
   uint32_t iteration = 0;
   DurationNs duration = 0;
+  DurationNs gap = 0;  ///< from when all that it depends on has ended to its arrival
+};
+
+/// What a node is in the words of the framework; indices into Program::texts and -1: not known.
+struct Labels {
+  uint32_t name = kNone;   ///< of the kernel or operation
+  uint32_t phase = kNone;  ///< "forward", "backward", "optimizer", ...
+  int32_t micro_batch = -1;
+  int32_t chunk = -1;  ///< of the model, where a pipeline stage has several
+  int32_t layer = -1;
+  bool operator==(const Labels&) const = default;
 };
 
 enum class LaneKind : uint8_t { Cpu, Stream, Comm };
@@ -104,6 +115,8 @@ struct Program {
   std::vector<Node> nodes;
   std::vector<Part> parts;
   std::vector<uint32_t> dependencies;
+  std::vector<Labels> labels;  ///< by node, or empty
+  std::vector<std::string> texts;
 };
 
 }  // namespace prism::graph

@@ -169,6 +169,9 @@ Status validate(const Program& program) {
     if (node.lane >= program.lanes.size()) {
       return bad(program, "node " + std::to_string(id) + " is on an unknown lane");
     }
+    if (node.gap < 0) {
+      return bad(program, "node " + std::to_string(id) + " has a negative gap");
+    }
     if (node.first_dependency > program.dependencies.size() ||
         node.dependency_count > program.dependencies.size() - node.first_dependency) {
       return bad(program, "node " + std::to_string(id) + " has no valid dependencies");

@@ -17,6 +17,7 @@ Op make_op(const Program& program, uint32_t id) {
   op.node = id;
   op.iteration = node.iteration;
   op.duration = node.duration;
+  op.gap = node.gap;
   if (graph::is_collective(node.kind)) {
     op.slot = node.communicator;
     op.sequence = static_cast<uint32_t>(node.sequence);
@@ -34,9 +35,11 @@ Op make_op(const Program& program, uint32_t id) {
 
 void place_nodes(const Program& program, Compiled& out) {
   out.lanes.resize(program.lanes.size());
+  const auto is_cpu = [](const graph::Lane& lane) { return lane.kind == graph::LaneKind::Cpu; };
+  const bool no_cpu = std::none_of(program.lanes.begin(), program.lanes.end(), is_cpu);
   bool have_main = false;
   for (size_t l = 0; l < program.lanes.size(); ++l) {
-    out.lanes[l].cpu = program.lanes[l].kind == graph::LaneKind::Cpu;
+    out.lanes[l].cpu = no_cpu || is_cpu(program.lanes[l]);
     out.lanes[l].main = out.lanes[l].cpu && !have_main;
     have_main |= out.lanes[l].main;
   }

@@ -15,6 +15,7 @@ inline constexpr uint32_t kNone = graph::kNone;
 /// A node on its lane.
 struct Op {
   DurationNs duration = 0;  ///< own time; of a batch that of its longest part
+  DurationNs gap = 0;
   graph::Kind kind = graph::Kind::Compute;
   bool in_window = false;  ///< of the iterations that the analyses look at
   uint32_t node = 0;
@@ -45,8 +46,8 @@ struct Dependency : Place {
 struct CompiledLane {
   uint32_t first_op = 0;
   uint32_t op_count = 0;
-  bool cpu = false;
-  bool main = false;         ///< the first CPU lane
+  bool cpu = false;          ///< its ends end iterations: a CPU lane; every lane where there is none
+  bool main = false;         ///< the first of those
   uint32_t sources = kNone;  ///< n-th lane of the rank that has sources
 };
 

@@ -27,12 +27,11 @@ class Walk {
     while (at.node != kNone && end > window_start_) {
       const Step step = explain(at, end);
       const TimeNs shown = std::max(step.start, window_start_);
-      if (end > shown) {
-        path_.segments.push_back({at.rank, at.node, step.kind, shown, end});
-        path_.by_kind[step.kind] += end - shown;
-      }
-      end = shown;
-      at = step.cause;
+      add(at, step.kind, shown, end, false);
+      const TimeNs ready = std::max(step.start - step.arrived.gap, window_start_);
+      add(step.arrived.node, Kind::Compute, ready, shown, true);
+      end = std::min(ready, shown);
+      at = step.arrived.cause;
     }
     path_.before = std::max<DurationNs>(0, end - window_start_);
     std::reverse(path_.segments.begin(), path_.segments.end());
@@ -40,12 +39,25 @@ class Walk {
   }
 
  private:
-  /// When a node began to run, and the node whose end allowed it (node kNone: not in the window).
+  /// A node's arrival: after its gap, after `cause` had ended.
+  struct Arrival {
+    NodeOf node;  ///< kNone: it did not arrive at that time
+    DurationNs gap = 0;
+    NodeOf cause;  ///< kNone: not in the window
+  };
+  /// When a node began to run, and the arrival that allowed it.
   struct Step {
     Kind kind = Kind::Compute;
     TimeNs start = 0;
-    NodeOf cause;
+    Arrival arrived;
   };
+
+  void add(NodeOf node, Kind kind, TimeNs start, TimeNs end, bool gap) {
+    if (end > start) {
+      path_.segments.push_back({node.rank, node.node, kind, start, end, gap});
+      path_.by_kind[kind] += end - start;
+    }
+  }
 
   NodeOf last_node(uint32_t last_iteration) const {
     for (Rank rank = 0; rank < state_.job.world_size; ++rank) {
@@ -75,13 +87,15 @@ class Walk {
     return kept == kNone ? -1 : state_.kept_ends[state_.first_kept[rank] + kept];
   }
 
-  /// The node whose end let `of` arrive at `time`; kNone if none in the window did.
-  NodeOf arrival_cause(NodeOf of, TimeNs time) const {
+  /// How `of` arrived at `time`, if it did and what it waited for is in the window.
+  Arrival arrival_at(NodeOf of, TimeNs time) const {
     const Compiled& compiled = state_.compiled(of.rank);
     const Place place = compiled.place_of_node[of.node];
     TimeNs latest = -1;
     NodeOf cause{of.rank, kNone};
+    bool first = true;
     const auto consider = [&](Place before) {
+      first = false;
       const uint32_t node = compiled.op(before).node;
       const TimeNs end = end_of(of.rank, node);
       if (end > latest) {
@@ -96,7 +110,10 @@ class Walk {
     for (uint32_t d = 0; d < op.dependency_count; ++d) {
       consider(compiled.dependencies[op.first_dependency + d]);
     }
-    return latest == time ? cause : NodeOf{of.rank, kNone};
+    if (first) {
+      latest = 0;
+    }
+    return latest >= 0 && latest + op.gap == time ? Arrival{of, op.gap, cause} : Arrival{};
   }
 
   Step explain(NodeOf at, TimeNs end) const {
@@ -106,30 +123,30 @@ class Walk {
       explain_parts(at, op, end, step);
       return step;
     }
-    step.cause = arrival_cause(at, step.start);
-    if (step.cause.node == kNone && op.slot != kNone) {
-      step.cause = last_arriver(at, op, step.start);
+    step.arrived = arrival_at(at, step.start);
+    if (step.arrived.node.node == kNone && op.slot != kNone) {
+      step.arrived = last_arriver(at, op, step.start);
     }
     return step;
   }
 
-  NodeOf last_arriver(NodeOf at, const Op& op, TimeNs start) const {
+  Arrival last_arriver(NodeOf at, const Op& op, TimeNs start) const {
     const uint32_t communicator = state_.job.communicator(at.rank, op.slot);
     const std::vector<Rank>& members = state_.job.communicators[communicator].ranks;
-    const auto cause_at = [&](Rank member) {
+    const auto arrival_of = [&](Rank member) {
       const uint32_t slot = slot_of(state_.job, member, communicator);
-      return arrival_cause({member, state_.compiled(member).collectives[slot][op.sequence]}, start);
+      return arrival_at({member, state_.compiled(member).collectives[slot][op.sequence]}, start);
     };
     if (graph::has_root(op.kind)) {
       const Rank root = members[static_cast<size_t>(op.root)];
       if (root != at.rank) {
-        return cause_at(root);
+        return arrival_of(root);
       }
     }
     for (const Rank member : members) {
-      const NodeOf cause = cause_at(member);
-      if (cause.node != kNone) {
-        return cause;
+      const Arrival arrival = arrival_of(member);
+      if (arrival.node.node != kNone) {
+        return arrival;
       }
     }
     return {};
@@ -141,14 +158,14 @@ class Walk {
     for (uint32_t p = op.first_part; p < op.first_part + op.part_count; ++p) {
       const Part& part = program.parts[p];
       const TimeNs start = end - part.duration;
-      NodeOf cause = arrival_cause(at, start);
+      Arrival arrived = arrival_at(at, start);
       const bool alone = part.kind == Kind::Send && is_eager(program, part, options_.eager_bytes);
-      if (cause.node == kNone && !alone) {
+      if (arrived.node.node == kNone && !alone) {
         const PartOf other = partner(state_, at.rank, p);
-        cause = arrival_cause({other.rank, state_.node_of_part(other.rank, other.part)}, start);
+        arrived = arrival_at({other.rank, state_.node_of_part(other.rank, other.part)}, start);
       }
-      if (cause.node != kNone) {
-        step = {part.kind, start, cause};
+      if (arrived.node.node != kNone) {
+        step = {part.kind, start, arrived};
         return;
       }
     }

@@ -185,12 +185,15 @@ class Engine {
         window.drop_front([](const Source& s) { return s.readers == 0; });
       }
     }
-    at.arrival = ready;
-    if (lane.main && latest != nullptr) {
+    at.arrival = ready + op.gap;
+    if (lane.main) {
       TimeSplit& split = split_[uint64_t{rank} * iterations_ + op.iteration];
-      const DurationNs ran = ready - std::max(at.end, run_start);
-      (compiled.op(*latest).kind == Kind::Compute ? split.compute : split.communication) += ran;
-      split.waiting += ready - at.end - ran;
+      split.compute += op.gap;
+      if (latest != nullptr) {
+        const DurationNs ran = ready - std::max(at.end, run_start);
+        (compiled.op(*latest).kind == Kind::Compute ? split.compute : split.communication) += ran;
+        split.waiting += ready - at.end - ran;
+      }
     }
     return true;
   }

@@ -8,7 +8,7 @@
 ///
 /// The rules (architecture 5). All times are whole nanoseconds; the result does not depend on the
 /// order in which the engine works. A node arrives at
-///     ready = max(end of its lane predecessor, ends of its dependencies, 0).
+///     ready = max(end of its lane predecessor, ends of its dependencies, 0) + its gap.
 ///   compute, transfer      start = ready
 ///   all_reduce, all_gather, reduce_scatter, all_to_all, barrier
 ///                          start = the last arrival of the group
@@ -56,7 +56,8 @@ struct ReplayOptions {
 /// rank. A gap before a node belongs to the dependency that ended last: the part of the gap in
 /// which that node ran (its own duration) is compute or communication as that node is, the rest is
 /// waiting. A communication on the CPU lane itself is communication for its own duration and
-/// waiting from its arrival to its start.
+/// waiting from its arrival to its start. The gaps that the nodes themselves have (Node::gap) are
+/// compute: time of the rank's own. A rank without CPU lanes is seen by its first lane.
 struct TimeSplit {
   DurationNs compute = 0;
   DurationNs communication = 0;
@@ -85,10 +86,11 @@ struct PathSegment {
   graph::Kind kind = graph::Kind::Compute;  ///< of the part, for a batch
   TimeNs start = 0;
   TimeNs end = 0;
+  bool gap = false;  ///< the gap before the node's arrival; its kind is then Compute
 };
 
 /// What the end of the window hangs on: the chain of nodes back from its last end, over whoever
-/// arrived last. Nodes that take no time are left out.
+/// arrived last. Nodes that take no time are left out. The gap of a node is a stretch of compute.
 struct CriticalPath {
   std::vector<PathSegment> segments;          ///< in order of time
   std::map<graph::Kind, DurationNs> by_kind;  ///< adds up with `before` to the window
@@ -113,7 +115,8 @@ struct RecordedTimes {
 };
 
 struct ReplayResult {
-  /// By iteration: the last end of any CPU-lane node of that iteration or an earlier one.
+  /// By iteration: the last end of any CPU-lane node of that iteration or an earlier one; ranks
+  /// without CPU lanes take part with all lanes.
   std::vector<TimeNs> iteration_end;
   std::vector<DurationNs> iteration_time;  ///< differences of the above; the first from 0
   TimeNs end = 0;                          ///< of the last node

@@ -69,6 +69,17 @@ def check_reports(job, times, document):
     check_critical_path(job, times, document, ends)
 
 
+def arrival_of(job, times, rank, number):
+    node = job.nodes(rank)[number]
+    lane = job.lanes(rank)[node["lane"]]
+    before = [b for b in [lane.index(number) - 1] if b >= 0]
+    return node["gap"] + max(
+        [0]
+        + [times[rank, lane[b]][1] for b in before]
+        + [times[rank, d][1] for d in node["dependencies"]]
+    )
+
+
 def check_waits(job, times, document):
     """Every ns between arrival and start is blamed on somebody."""
     total = 0
@@ -76,13 +87,7 @@ def check_waits(job, times, document):
         node = job.nodes(rank)[number]
         if node["iteration"] < document["first_iteration"]:
             continue
-        lane = job.lanes(rank)[node["lane"]]
-        before = [b for b in [lane.index(number) - 1] if b >= 0]
-        arrival = max(
-            [0]
-            + [times[rank, lane[b]][1] for b in before]
-            + [times[rank, d][1] for d in node["dependencies"]]
-        )
+        arrival = arrival_of(job, times, rank, number)
         if "parts" not in node:
             total += end - node["duration"] - arrival
         elif node["kind"] != "batch":
@@ -97,9 +102,12 @@ def check_critical_path(job, times, document, ends):
     start = ends[first - 1] if first else 0
     expect("window", [start, ends[-1]], document["window"])
     at = start + document["before"]
-    for rank, node, begin, end in document["critical_path"]:
+    for rank, node, begin, end, gap in document["critical_path"]:
         expect("start of a critical segment", at, begin)
-        expect("end of a critical node", times[rank, node][1], end)
+        if gap:
+            expect("end of a critical gap", arrival_of(job, times, rank, node), end)
+        else:
+            expect("end of a critical node", times[rank, node][1], end)
         at = end
     expect("end of the critical path", ends[-1], at)
     if first == 0 and document["critical_path"]:

@@ -89,6 +89,7 @@ void write_result(const replay::ReplayResult& result, JsonWriter& json) {
   for (const replay::PathSegment& segment : result.critical_path.segments) {
     json.begin_array();
     json.value(segment.rank).value(segment.node).value(segment.start).value(segment.end);
+    json.value(segment.gap);
     json.end_array();
   }
   json.end_array();

@@ -51,6 +51,9 @@ class Generator {
     emit(operations);
     for (Builder& builder : builders_) {
       out_.programs.push_back(std::move(builder).finish());
+      for (graph::Node& node : out_.programs.back().nodes) {
+        node.gap = chance(20) ? duration() : 0;
+      }
     }
     out_.eager_bytes = pick<uint64_t>({0, 64, 1000, 65536});
     if (chance(50)) {

@@ -129,7 +129,7 @@ class Replay:
         before = [lane[i - 1] for i in [lane.index(number)] if i > 0] + node["dependencies"]
         if any((rank, b) not in self.time for b in before):
             return None
-        return max([0] + [self.time[rank, b][1] for b in before])
+        return max([0] + [self.time[rank, b][1] for b in before]) + node["gap"]
 
     def span(self, rank, number):
         """(start, end) of a node that has arrived; None as long as it must wait."""
@@ -309,6 +309,8 @@ def time_split(job, times, rank):
             ran = min(arrival - before, own_duration(nodes[cause]))
             split[category(nodes[cause])] += ran
             split[2] += arrival - before - ran
+        arrival += node["gap"]
+        split[0] += node["gap"]
         split[category(node)] += own_duration(node)
         split[2] += end - arrival - own_duration(node)
         before = end
