@@ -76,14 +76,33 @@ Result<std::string> read_file(const std::string& path, uint64_t max_bytes) {
   }
 }
 
-Status write_file_atomically(const std::string& path, std::string_view content) {
+Status replace_file(const std::string& path,
+                    const std::function<Status(const std::string& unfinished)>& write) {
   struct stat there {};
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     return run_error("cannot replace '" + path + "': it is no regular file", Code::InvalidArgument);
   }
   const std::string part = path + ".part";
-  {
-    const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (fd.get() < 0) {
+    return io_error("write", part, errno);
+  }
+  Status status = write(part);
+  if (status.ok() && ::fsync(fd.get()) != 0) {
+    status = io_error("write", part, errno);
+  }
+  if (status.ok() && ::rename(part.c_str(), path.c_str()) != 0) {
+    status = io_error("replace", path, errno);
+  }
+  if (!status.ok()) {
+    ::unlink(part.c_str());
+  }
+  return status;
+}
+
+Status write_file_atomically(const std::string& path, std::string_view content) {
+  return replace_file(path, [&](const std::string& part) -> Status {
+    const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CLOEXEC));
     if (fd.get() < 0) {
       return io_error("write", part, errno);
     }
@@ -94,22 +113,12 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
         continue;
       }
       if (n < 0) {
-        const int error = errno;
-        ::unlink(part.c_str());
-        return io_error("write", part, error);
+        return io_error("write", part, errno);
       }
       done += static_cast<size_t>(n);
     }
-    if (::fsync(fd.get()) != 0) {
-      return io_error("write", part, errno);
-    }
-  }
-  if (::rename(part.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(part.c_str());
-    return io_error("replace", path, error);
-  }
-  return {};
+    return {};
+  });
 }
 
 Status make_folders(const std::string& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ Result<std::string> read_file(const std::string& path, uint64_t max_bytes);
 /// Replaces the file: readers see the old content or the new one, never a part. The content is on
 /// disk when this returns.
 Status write_file_atomically(const std::string& path, std::string_view content);
+
+/// The same with content that `write` puts into the empty file that it is given.
+Status replace_file(const std::string& path,
+                    const std::function<Status(const std::string& unfinished)>& write);
 
 /// Creates the folder and its parents.
 Status make_folders(const std::string& path);

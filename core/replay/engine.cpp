@@ -228,7 +228,7 @@ class Engine {
     }
     if (recorded_as_[rank] != kNone) {
       result_.recorded[recorded_as_[rank]].nodes[op.node] = {
-          op.kind == Kind::Batch ? at.arrival : end - op.duration, end};
+          op.kind == Kind::Batch ? at.arrival : end - op.duration, end, at.arrival};
     }
     if (op.reader_count != 0) {
       sources_[first_source_[rank] + lane.sources].open(op.source) = {end - op.duration, end,

@@ -108,6 +108,7 @@ struct Wait {
 struct NodeTimes {
   TimeNs start = 0;  ///< of a batch: its arrival
   TimeNs end = 0;
+  TimeNs arrival = 0;
 };
 struct RecordedTimes {
   Rank rank = 0;

@@ -132,9 +132,9 @@ def compare(document, seen):
     for rank in range(job.world_size):
         for number in range(len(job.nodes(rank))):
             expect(
-                f"(start, end) of rank {rank}, node {number}",
-                times[rank, number],
-                (engine[rank][2 * number], engine[rank][2 * number + 1]),
+                f"(start, end, arrival) of rank {rank}, node {number}",
+                [*times[rank, number], arrival_of(job, times, rank, number)],
+                engine[rank][3 * number : 3 * number + 3],
             )
     if not document["damaged"]:
         expect("check of a job that is in order", "", document["check"])

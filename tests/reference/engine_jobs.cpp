@@ -56,7 +56,7 @@ void write_result(const replay::ReplayResult& result, JsonWriter& json) {
   for (const replay::RecordedTimes& rank : result.recorded) {
     json.begin_array();
     for (const replay::NodeTimes& node : rank.nodes) {
-      json.value(node.start).value(node.end);
+      json.value(node.start).value(node.end).value(node.arrival);
     }
     json.end_array();
   }

@@ -124,10 +124,10 @@ def compare(document, iteration):
             return sum(nodes[n]["duration"] for n in numbers)
 
         def start(number, of=times[rank]):
-            return of[2 * number]
+            return of[3 * number]
 
         def end(number, of=times[rank]):
-            return of[2 * number + 1]
+            return of[3 * number + 1]
 
         per_stage.append([(kind, total(before), total(main)) for kind, before, main in ops])
         first_main = next(main for _, _, main in ops if main)
