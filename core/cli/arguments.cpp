@@ -76,7 +76,13 @@ Result<Arguments> parse_arguments(const Usage& usage, const std::vector<std::str
     }
     arguments.values[usage.positional[i]] = given[i];
   }
-  if (given.size() > usage.positional.size()) {
+  if (!usage.rest.empty()) {
+    if (given.size() == usage.positional.size()) {
+      return usage_error(usage, usage.rest + " is missing");
+    }
+    arguments.lists[usage.rest].assign(
+        given.begin() + static_cast<std::ptrdiff_t>(usage.positional.size()), given.end());
+  } else if (given.size() > usage.positional.size()) {
     return usage_error(usage, "unexpected '" + given[usage.positional.size()] + "'");
   }
   return arguments;

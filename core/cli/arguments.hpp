@@ -25,11 +25,12 @@ struct Usage {
   std::vector<std::string> positional;  ///< names; all required
   std::vector<Flag> flags;              ///< "help" is always there
   std::string more;                     ///< printed at the end of the help; may be empty
+  std::string rest = {};  ///< name of the words after those, at least one; empty: none
 };
 
 struct Arguments {
   std::map<std::string, std::string> values;  ///< flags given ("" without value) and positionals
-  std::map<std::string, std::vector<std::string>> lists;  ///< repeatable flags given
+  std::map<std::string, std::vector<std::string>> lists;  ///< repeatable flags given, and `rest`
   bool has(const std::string& name) const { return values.count(name) != 0; }
   const std::string& at(const std::string& name) const { return values.at(name); }
   /// The values of a repeatable flag, in the order of the command line; none when it is not given.

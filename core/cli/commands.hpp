@@ -15,6 +15,7 @@ using Words = std::vector<std::string>;
 int run_command(const Words& words);     ///< prism run EXPERIMENT
 int config_command(const Words& words);  ///< prism config check|show|reference
 int plugin_command(const Words& words);  ///< prism plugin list|show|new
+int trace_command(const Words& words);   ///< prism trace info|export
 int doctor_command(const Words& words);  ///< prism doctor
 
 /// A word after the command, what it understands and what it does.

@@ -24,6 +24,8 @@ commands:
   plugin show ID       one plugin: its options, and how an experiment uses it
   plugin check ID      whether a plugin keeps the rules of its interface
   plugin new KIND NAME start a plugin of your own
+  trace info FILE...   what a trace of a real job shows, and how well the replay reproduces it
+  trace export FILE... write its replay as a timeline
   doctor               what this machine can do, and what each missing piece disables
   --version            version of the program and of the plugin ABI
 
@@ -41,6 +43,9 @@ int dispatch(const std::string& command, const prism::cli::Words& words) {
   }
   if (command == "plugin") {
     return plugin_command(words);
+  }
+  if (command == "trace") {
+    return trace_command(words);
   }
   if (command == "doctor") {
     return doctor_command(words);

@@ -280,12 +280,12 @@ class PluginFormat final : public Format {
   bool imports() const override { return table_.import_trace != nullptr; }
   bool exports() const override { return table_.export_trace != nullptr; }
 
-  bool recognises(const std::string& path, std::string_view head) override {
+  bool recognises(const std::string& path) override {
     if (table_.recognises == nullptr) {
       return false;
     }
     const auto entered = threads_.enter(host::ThreadTag::Control, "recognises");
-    return table_.recognises(session_, to_c(path), to_c(head)) != 0;
+    return table_.recognises(session_, to_c(path)) != 0;
   }
 
   Result<calibrate::Observation> import_trace(const std::vector<TraceFile>& files) override {

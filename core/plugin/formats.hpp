@@ -27,8 +27,7 @@ class Format {
   virtual ~Format() = default;
   virtual bool imports() const = 0;
   virtual bool exports() const = 0;
-  /// Whether a file that begins with `head` looks like one of this format.
-  virtual bool recognises(const std::string& path, std::string_view head) = 0;
+  virtual bool recognises(const std::string& path) = 0;
   /// Errors (Domain::Run): what the importer says of a file, or what it says that cannot be.
   virtual Result<calibrate::Observation> import_trace(const std::vector<TraceFile>& files) = 0;
   /// Writes the ranks of `times` to `path`, which gets its name when it is complete.

@@ -5,7 +5,7 @@
 ///    public:
 ///     static constexpr auto kOptions = prism::sdk::options(...);        // optional
 ///     explicit MyFormat(const prism::sdk::OptionValues& values);
-///     static bool recognises(std::string_view path, std::string_view head);       // optional
+///     bool recognises(const std::string& path);                         // optional
 ///     void import_trace(std::span<const prism::sdk::TraceInput> inputs,
 ///                       prism::sdk::TraceSink& sink);                   // this one,
 ///     void export_trace(const prism::sdk::TraceReader& reader,
@@ -246,9 +246,9 @@ class Format {
     });
   }
 
-  static uint8_t recognises(Session* session, prism_str_t path, prism_str_t head) noexcept {
+  static uint8_t recognises(Session* session, prism_str_t path) noexcept {
     bool known = false;
-    guarded(nullptr, [&] { known = self(session).recognises(view(path), view(head)); });
+    guarded(nullptr, [&] { known = self(session).recognises(copy(path)); });
     return known ? 1 : 0;
   }
 

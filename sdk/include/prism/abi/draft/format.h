@@ -142,10 +142,9 @@ typedef struct prism_format {
   prism_status_t (*open)(const prism_option_value_t* values, uint64_t value_count,
                          prism_format_session_t** session,
                          const prism_error_sink_t* err) PRISM_NOEXCEPT;
-  /** Optional. Whether a file looks like one of this format, by its path and first bytes (after
-   *  decompression of .gz); 1 or 0. */
-  uint8_t (*recognises)(prism_format_session_t* session, prism_str_t path,
-                        prism_str_t head) PRISM_NOEXCEPT;
+  /** Optional. Whether a file looks like one of this format, by its name and its beginning; 1 or
+   *  0, also where it cannot be read. */
+  uint8_t (*recognises)(prism_format_session_t* session, prism_str_t path) PRISM_NOEXCEPT;
   /** Optional. Errors: NOT_FOUND, DATA_LOSS for a file that is cut or damaged, INVALID_ARGUMENT
    *  for one that says what cannot be; with file and place. What went to the sink is then dropped.
    */

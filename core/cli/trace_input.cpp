@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/trace_input.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "core/cli/plugin_search.hpp"
+#include "core/config/plugin_options.hpp"
+#include "core/plugin/adapters.hpp"
+#include "prism/abi/draft/format.h"
+
+namespace prism::cli {
+namespace {
+
+/// "3=rank3.json.gz" is the file of rank 3. A file of that very name is that file.
+plugin::TraceFile trace_file(const std::string& word) {
+  const size_t sign = word.find('=');
+  std::error_code error;
+  if (sign == std::string::npos || sign == 0 || std::filesystem::exists(word, error)) {
+    return {word, std::nullopt};
+  }
+  Rank rank = 0;
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + sign, rank);
+  if (failure != std::errc() || end != word.data() + sign) {
+    return {word, std::nullopt};
+  }
+  return {word.substr(sign + 1), rank};
+}
+
+std::vector<std::string> formats_of(const plugin::Registry& registry) {
+  std::vector<std::string> ids;
+  for (const plugin::Candidate& candidate : registry.list()) {
+    const std::vector<std::string>& interfaces = candidate.manifest.interfaces;
+    if (candidate.state == plugin::State::Ok &&
+        std::find(interfaces.begin(), interfaces.end(), PRISM_FORMAT_1) != interfaces.end()) {
+      ids.push_back(candidate.id);
+    }
+  }
+  return ids;
+}
+
+std::string list_of(const std::vector<std::string>& ids) {
+  std::string text;
+  for (const std::string& id : ids) {
+    text += (text.empty() ? "" : ", ") + id;
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// The one format that knows the file.
+Result<std::string> format_of(plugin::Registry& registry, const std::string& path) {
+  const std::vector<std::string> all = formats_of(registry);
+  std::vector<std::string> mine;
+  for (const std::string& id : all) {
+    PRISM_TRY_ASSIGN(const auto format, open_format(registry, id));
+    if (format->imports() && format->recognises(path)) {
+      mine.push_back(id);
+    }
+  }
+  if (mine.size() == 1) {
+    return mine.front();
+  }
+  if (mine.empty()) {
+    return run_error("no format knows the file '" + path + "'; there are: " + list_of(all) +
+                         "; name one with --format",
+                     Code::InvalidArgument);
+  }
+  return config_error("'" + path + "' may be of several formats: " + list_of(mine) +
+                      "; name one with --format");
+}
+
+}  // namespace
+
+std::vector<Flag> with_trace_flags(std::vector<Flag> own) {
+  own.push_back(
+      {"format", "ID", "the plugin that reads the files; default: the one that knows them"});
+  return with_search_flags(std::move(own));
+}
+
+Result<std::unique_ptr<plugin::Format>> open_format(plugin::Registry& registry,
+                                                    const std::string& id) {
+  PRISM_TRY_ASSIGN(const prism_option_table_t table, plugin::options(registry, id, PRISM_FORMAT_1));
+  config::Experiment experiment;
+  experiment.document = std::make_shared<config::Document>();
+  config::Diagnostics diagnostics("--format " + id);
+  PRISM_TRY_ASSIGN(const config::PluginOptions options,
+                   config::validate_plugin_options(experiment, id, table, diagnostics));
+  return plugin::open_format(registry, id, options.abi());
+}
+
+Result<Imported> import_trace(plugin::Registry& registry, const Arguments& arguments) {
+  std::vector<plugin::TraceFile> files;
+  for (const std::string& word : arguments.all("FILE")) {
+    files.push_back(trace_file(word));
+    std::error_code error;
+    if (!std::filesystem::exists(files.back().path, error)) {
+      return config_error("there is no file '" + files.back().path + "'", Code::NotFound);
+    }
+  }
+  Imported imported;
+  if (arguments.has("format")) {
+    imported.format = arguments.at("format");
+  } else {
+    PRISM_TRY_ASSIGN(imported.format, format_of(registry, files.front().path));
+  }
+  PRISM_TRY_ASSIGN(const auto format, open_format(registry, imported.format));
+  PRISM_TRY_ASSIGN(imported.observation, format->import_trace(files));
+  return imported;
+}
+
+}  // namespace prism::cli
