@@ -88,7 +88,7 @@ class Teller {
     if (!parts.empty()) {
       told.kind = parts.size() > 1 ? PRISM_NODE_BATCH : parts.front().kind;
       told.parts = parts;
-      told.name = job_name(node);
+      told.name = batch_name(node);
     } else if (node.group != kNone) {
       told.kind = operation.kind;
       told.communicator = communicators_[node.group];
@@ -111,8 +111,8 @@ class Teller {
     return told;
   }
 
-  /// Of all parts of a batch.
-  std::string_view job_name(const Node& node) {
+  /// Of all its parts.
+  std::string_view batch_name(const Node& node) {
     name_.clear();
     for (const Part& part : node.parts) {
       name_ += (name_.empty() ? "" : "+") + std::string(job_.operation(part.operation).name);

@@ -50,14 +50,9 @@ std::map<int64_t, Step> place_steps(Job& job) {
 /// "forward-send+backward-recv": kinds of messages have lanes of their own, as they may run beside
 /// each other; messages of one batch cannot.
 std::string lane_name(const Job& job, const Node& node) {
-  std::vector<std::string_view> names;
-  for (const Part& part : node.parts) {
-    names.push_back(job.operation(part.operation).name);
-  }
-  std::sort(names.begin(), names.end());
   std::string joined;
-  for (const std::string_view name : names) {
-    joined += (joined.empty() ? "" : "+") + std::string(name);
+  for (const Part& part : node.parts) {
+    joined += (joined.empty() ? "" : "+") + std::string(job.operation(part.operation).name);
   }
   if (!joined.empty()) {
     return joined;

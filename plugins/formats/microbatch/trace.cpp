@@ -53,9 +53,22 @@ void Trace::finish() {
     throw sdk::Error(PRISM_STATUS_DATA_LOSS,
                      path + ": holds no operation; forward-compute and others were expected");
   }
+  order_operations();
   order_workers();
   check_grid();
   order_events();
+}
+
+/// By name, so that nothing depends on which comes first in the file.
+void Trace::order_operations() {
+  std::vector<std::string> ordered = operations;
+  std::sort(ordered.begin(), ordered.end());
+  for (Event& event : events) {
+    event.operation = static_cast<uint32_t>(
+        std::lower_bound(ordered.begin(), ordered.end(), operations[event.operation]) -
+        ordered.begin());
+  }
+  operations = std::move(ordered);
 }
 
 void Trace::order_workers() {

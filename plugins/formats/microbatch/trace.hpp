@@ -55,6 +55,7 @@ struct Trace {
   void finish();
 
  private:
+  void order_operations();
   void order_workers();
   void check_grid() const;
   void order_events();
