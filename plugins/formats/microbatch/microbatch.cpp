@@ -2,11 +2,13 @@
 /// Traces at the granularity of micro-batches, as published with StragglerAnalysis: one file for
 /// all ranks of a job, as CSV or as Chrome JSON. docs/trace-formats.md says what becomes of it.
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "input_file.hpp"
 #include "job.hpp"
 #include "sizes.hpp"
 
@@ -130,7 +132,9 @@ class MicrobatchFormat {
  public:
   explicit MicrobatchFormat(const prism::sdk::OptionValues& /*values*/) {}
 
-  static bool recognises(std::string_view path, std::string_view head) {
+  static bool recognises(const std::string& path) {
+    std::array<char, 4096> buffer{};
+    const std::string_view head(buffer.data(), prism::microbatch::InputFile(path).read(buffer));
     if (has_suffix(path, ".csv")) {
       const std::string_view header = head.substr(0, head.find('\n'));
       return header.find("optype") != header.npos && header.find("seq_id") != header.npos;

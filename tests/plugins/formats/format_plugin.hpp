@@ -31,8 +31,8 @@ class FormatPlugin {
   FormatPlugin(const FormatPlugin&) = delete;
   FormatPlugin& operator=(const FormatPlugin&) = delete;
 
-  bool recognises(const std::string& path, const std::string& head) const {
-    return format_->recognises(session_, sdk::to_c(path), sdk::to_c(head)) == 1;
+  bool recognises(const std::string& path) const {
+    return format_->recognises(session_, sdk::to_c(path)) == 1;
   }
   prism_status_t import(const std::string& path, sdk::testing::TraceRecord& record) {
     const prism_trace_input_t input{sizeof input, PRISM_UNKNOWN_RANK, sdk::to_c(path)};
