@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "core/graph/validate.hpp"
-
 namespace prism::calibrate {
 namespace {
 
@@ -134,6 +132,11 @@ Status ObservationBuilder::check(const ObservedNode& node) const {
   if (graph::has_parts(node.kind) &&
       (node.parts.empty() || node.parts.size() != node.part_spans.size())) {
     return bad("it is a message without parts");
+  }
+  for (const uint32_t dependency : node.dependencies) {
+    if (dependency >= program.nodes.size()) {
+      return bad("it depends on node " + std::to_string(dependency) + ", which is not there yet");
+    }
   }
   if (node.iteration >= static_cast<int32_t>(kMostIterations)) {
     return bad("iteration " + std::to_string(node.iteration) + " cannot be right");
