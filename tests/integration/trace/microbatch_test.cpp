@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A real job at the granularity of micro-batches (dp 2, pp 4, 32 steps), against its measured step
+/// times: the span from a step's first start to its last end.
+#include <cmath>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <sstream>
+
+#include "tests/integration/trace/imported.hpp"
+
+namespace prism::trace_test {
+namespace {
+
+using calibrate::Observation;
+using calibrate::ObservedRank;
+using calibrate::Span;
+
+/// Steps in ascending order, seconds; from the object "step_t_base" of a result file.
+std::vector<double> step_times(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string all = text.str();
+  size_t at = all.find('{', all.find("\"step_t_base\""));
+  const size_t end = all.find('}', at);
+  std::map<int, double> times;
+  while ((at = all.find('"', at + 1)) < end) {
+    const int step = std::stoi(all.substr(at + 1));
+    at = all.find(':', at);
+    times[step] = std::stod(all.substr(at + 1));
+  }
+  std::vector<double> result;
+  for (const auto& [step, time] : times) {
+    result.push_back(time);
+  }
+  return result;
+}
+
+struct Deviation {
+  double mean = 0;
+  double worst = 0;
+};
+
+class StragglerJob : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::string path = data_file(std::string("bytedance-ST/") + GetParam());
+    if (path.empty()) {
+      GTEST_SKIP() << "the data folder beside the checkout is not there";
+    }
+    Result<Observation> observation = import_trace("microbatch", {{path, std::nullopt}});
+    ASSERT_TRUE(observation.ok()) << observation.status().to_string();
+    observation_ = std::move(observation).value();
+    truth_ = step_times(data_file("bytedance-ST/result-ST.json"));
+    ASSERT_EQ(truth_.size(), 32U);
+    ASSERT_EQ(calibrate::iterations_of(observation_).size(), truth_.size());
+  }
+
+  Deviation deviation() const {
+    Deviation result;
+    for (uint32_t step = 0; step < truth_.size(); ++step) {
+      const Result<DurationNs> time = replayed_time(calibrate::cut(observation_, step));
+      EXPECT_TRUE(time.ok()) << time.status().to_string();
+      const double error = std::abs(static_cast<double>(*time) / 1e9 / truth_[step] - 1);
+      result.mean += error / static_cast<double>(truth_.size());
+      result.worst = std::max(result.worst, error);
+    }
+    return result;
+  }
+
+  Observation observation_;
+  std::vector<double> truth_;
+};
+
+TEST_P(StragglerJob, StepsComeBackWithTheirOwnGapsAndTransfers) {
+  const Deviation found = deviation();
+  RecordProperty("mean", std::to_string(found.mean));
+  EXPECT_LT(found.mean, 0.002);
+  EXPECT_LT(found.worst, 0.0035);
+}
+
+/// Each pipeline stage is a slice with a clock of its own that runs by another offset.
+TEST_P(StragglerJob, StepsComeBackFromSlicesWithoutACommonClock) {
+  for (const uint64_t seed : {1U, 2U, 3U}) {
+    std::mt19937_64 random(seed);
+    std::map<uint32_t, TimeNs> offset;
+    for (ObservedRank& rank : observation_.ranks) {
+      rank.clock = rank.program.rank / 2;  // ranks of a stage are neighbours
+      const TimeNs shift =
+          offset.try_emplace(rank.clock, static_cast<TimeNs>(random() % 1'000'000'000'000))
+              .first->second;
+      for (std::vector<Span>* spans : {&rank.nodes, &rank.parts}) {
+        for (Span& span : *spans) {
+          span = {span.start + shift, span.end + shift};
+        }
+      }
+    }
+    const Deviation found = deviation();
+    std::printf("slices, seed %llu: mean %.4f %%, worst %.4f %%\n",
+                static_cast<unsigned long long>(seed), 100 * found.mean, 100 * found.worst);
+    EXPECT_LT(found.worst, 0.01) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, StragglerJob,
+                         testing::Values("timeline-ST.json.gz", "trace-ST.csv"),
+                         [](const auto& file) {
+                           return std::string(file.param).find("json") == std::string::npos
+                                      ? "Csv"
+                                      : "Json";
+                         });
+
+}  // namespace
+}  // namespace prism::trace_test
