@@ -104,8 +104,8 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
                      ", of which [time] warmup_iterations = " + std::to_string(warmup) +
                      " leaves none: let it run more, or lower warmup_iterations");
   }
-  // Iterations of one kind have the same communications on every rank; the most frequent kind
-  // counts.
+  // Iterations of one kind have the same communications on every rank, of whatever sizes; the most
+  // frequent kind counts.
   std::map<std::vector<uint64_t>, std::vector<uint32_t>> kinds;
   for (uint32_t iteration = warmup + 1; iteration <= training; ++iteration) {
     std::vector<uint64_t> shape;
@@ -120,6 +120,20 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
     return a.second.size() < b.second.size();
   });
   counted.iterations = most->second;
+  // Alike in all but sizes (experts get other numbers of tokens in each step): they all count.
+  std::set<std::vector<uint64_t>> amounts;
+  for (const uint32_t iteration : counted.iterations) {
+    std::vector<uint64_t> bytes;
+    for (const schedule::CollectedClass& c : collected.classes) {
+      bytes.push_back(c.repeats.front().iteration_bytes[iteration]);
+    }
+    amounts.insert(std::move(bytes));
+  }
+  if (amounts.size() > 1) {
+    counted.notes.push_back("the iterations that count communicate " +
+                            std::to_string(amounts.size()) +
+                            " different amounts of data; the interval holds the difference");
+  }
   const size_t others = training - warmup - counted.iterations.size();
   if (others > 0) {
     counted.notes.push_back("of " + count_of(training - warmup, "iteration") + " " +
@@ -498,7 +512,7 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
           PRISM_TRY(graph::compare_structure(job, check.program));
         }
       }
-      PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));
+      PRISM_TRY(graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
     }
     graph::apply_links(job, world.link ? same_link(*world.link) : link_chooser(experiment_));
     if (experiment_.predict.compute_scale != 1.0) {
