@@ -11,7 +11,7 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/cli/environment.hpp"
-#include "core/cli/plugin_probe.hpp"
+#include "core/cli/experiment_plugins.hpp"
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
@@ -249,41 +249,26 @@ Result<config::PluginOptions> ExperimentRun::plugin_options(std::string_view id,
   return options;
 }
 
-Status ExperimentRun::try_plugins() const {
-  const config::Experiment::Plugins& plugins = experiment_.plugins;
-  std::set<std::string> ids = {plugins.launcher, plugins.runtime};
-  if (plugins.router) {
-    ids.insert(*plugins.router);
+Status ExperimentRun::find_plugins() const {
+  config::Diagnostics diagnostics(experiment_.document->source);
+  const std::vector<plugin::Candidate> candidates = registry_->list();
+  check_plugins(experiment_, candidates, diagnostics);
+  const auto is_plugin = [](const config::Diagnostic& d) {
+    return d.code == config::ErrorCode::Plugin;
+  };
+  if (std::none_of(diagnostics.shown().begin(), diagnostics.shown().end(), is_plugin)) {
+    return diagnostics.status();
   }
-  for (const config::CollectRule& rule : experiment_.collect.rules) {
-    ids.insert(rule.source);
-  }
-  for (const std::string& id : ids) {
-    // One that is not there, or not in order, is told with more words where it is used.
-    const Result<plugin::Candidate> found = registry_->find(id);
-    if (found.ok() && found->state == plugin::State::Ok) {
-      auto survived = probe_plugin(*found, Description::Text, /*allow_insecure=*/true);
-      if (!survived.ok()) {
-        return std::move(survived).status().context("trying the plugin '" + id +
-                                                    "' in a process of its own");
-      }
-    }
-  }
-  return {};
+  return plugin_error(diagnostics.text() + registry_->places(candidates), Code::NotFound);
 }
 
 Status ExperimentRun::open_plugins() {
-  PRISM_TRY(try_plugins());
+  PRISM_TRY(find_plugins());
+  PRISM_TRY(try_plugins(experiment_, *registry_));
   const config::Experiment::Plugins& plugins = experiment_.plugins;
   PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
                    plugin_options(plugins.runtime, PRISM_RUNTIME_1));
-  for (const std::string_view id : config::plugin_option_ids(experiment_)) {
-    if (id != plugins.launcher && id != plugins.runtime && id != plugins.router) {
-      return config_error("[plugins.options." + std::string(id) + "] in '" + experiment_.file +
-                          "': this experiment uses no plugin of that id");
-    }
-  }
   PRISM_TRY_ASSIGN(runtime_,
                    plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
   PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment_with(experiment_.job.env)));
@@ -512,7 +497,8 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
           PRISM_TRY(graph::compare_structure(job, check.program));
         }
       }
-      PRISM_TRY(graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
+      PRISM_TRY(
+          graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
     }
     graph::apply_links(job, world.link ? same_link(*world.link) : link_chooser(experiment_));
     if (experiment_.predict.compute_scale != 1.0) {

@@ -49,9 +49,8 @@ class ExperimentRun {
   ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins, RunDir run_dir,
                 int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
-  /// Loads each plugin of the experiment in a child process first: one that crashes, hangs or ends
-  /// the process is named, and takes down only that.
-  Status try_plugins() const;
+  /// Whether they are there, by their manifests.
+  Status find_plugins() const;
   Status open_plugins();
   Status open_rank_plugins();
   Result<schedule::Collected> collect(const World& world, bool fresh);

@@ -171,7 +171,7 @@ class Check(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertNotRegex(done.stdout, r"(?m)^(fail|blocked)")
             self.assertRegex(done.stdout, rf"NOT CHECKED: .*options\.toml:2:\d+: error: .*{words}.*\n$")
-        for text, words in [("[plugins.options.mutnat]\nspread = 7\n", "did you mean 'mutnat'?"), ("", ""),
+        for text, words in [("[plugins.options.mutnat]\nspread = 7\n", "did you mean 'mutnat'?"), ("[job]\n", ""),
                             ("plugins = 3\n", "")]:
             options.write_text(text)
             done = check(self.good, "--options", str(options))
