@@ -143,6 +143,43 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
   return counted;
 }
 
+/// Whether the rank got a value that this rule may have given. An agent tells which tensor source
+/// made a value, not which rule asked for it: of two rules that differ in dtype, shape or call
+/// alone both count as used.
+bool may_have_used(const schedule::RecordedRank& recorded, const wire::SourceRule& rule) {
+  if (rule.ranks && std::find(rule.ranks->begin(), rule.ranks->end(), recorded.program.rank) ==
+                        rule.ranks->end()) {
+    return false;
+  }
+  return std::any_of(
+      recorded.made_up.begin(), recorded.made_up.end(), [&](const schedule::MadeUpCount& made_up) {
+        return made_up.source == rule.source.id &&
+               (!rule.kind || made_up.operation == graph::to_string(graph::Kind{*rule.kind})) &&
+               (!rule.group || made_up.communicator == *rule.group);
+      });
+}
+
+/// A rule that nothing came of is mostly a mistake in it.
+void note_unused_rules(const schedule::Collected& collected,
+                       const std::vector<wire::SourceRule>& rules,
+                       std::vector<std::string>& notes) {
+  for (const wire::SourceRule& rule : rules) {
+    const auto uses = [&](const schedule::RecordedRank& recorded) {
+      return may_have_used(recorded, rule);
+    };
+    const bool used = std::any_of(collected.classes.begin(), collected.classes.end(),
+                                  [&](const schedule::CollectedClass& c) {
+                                    return std::any_of(c.repeats.begin(), c.repeats.end(), uses) ||
+                                           std::any_of(c.checks.begin(), c.checks.end(), uses);
+                                  });
+    if (!used) {
+      notes.push_back(rule.place +
+                      ": this [[collect.rule]] matched nothing that the ranks which "
+                      "were run received");
+    }
+  }
+}
+
 void add_made_up(std::vector<schedule::MadeUpCount>& total,
                  const std::vector<schedule::MadeUpCount>& more) {
   for (const schedule::MadeUpCount& one : more) {
@@ -475,6 +512,7 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
     }
   }
   note_busy_machine(report);
+  note_unused_rules(collected, rules_, report.notes);
   PRISM_TRY_ASSIGN(Counted counted,
                    choose_iterations(collected, experiment_.time.warmup_iterations));
   report.notes.insert(report.notes.end(), counted.notes.begin(), counted.notes.end());

@@ -139,11 +139,11 @@ prism_router.Router()
             metrics = self.metrics()
             compute.append(max(c["compute_ns"] for c in metrics["classes"]))
             transfer.append(max(c["communication_ns"] for c in metrics["classes"]))
-            iteration.append(metrics["iteration_time_ns"]["median"])
+            iteration.append(metrics["predicted"]["iteration_time_ns"]["median"])
         self.assertEqual(transfer, sorted(set(transfer)), transfer)
         self.assertGreater(iteration[1], 1.2 * iteration[0])
         self.assertGreater(iteration[2], iteration[1])
-        self.assertGreater(compute[2], 2 * compute[0])
+        self.assertGreater(compute[2], 1.4 * compute[0])
 
     def test_a_hot_rank_in_a_class_of_its_own(self):
         """What does not add up, since the other ranks share a class, is said."""
