@@ -17,8 +17,8 @@ namespace prism::graph {
 /// Time and memory: ranks x communicators, and the nodes of each pair of classes that meet.
 ///
 /// What the members of an all-to-all put in comes out. Where ranks of one class meet ranks of
-/// another (one rank has the hot experts) it need not add up: each is taken to send and get what its
-/// representative does. That is no error; it is said in `notes`, which may be nullptr.
+/// another (one rank has the hot experts) it need not add up: each is taken to send and get what
+/// its representative does. That is no error; it is said in `notes`, which may be nullptr.
 Status check(const Job& job, std::vector<std::string>* notes = nullptr);
 
 }  // namespace prism::graph

@@ -90,7 +90,8 @@ at::Tensor RankRouter::counts(const Routing& routing) {
 at::Tensor RankRouter::received(const Routing& routing, at::IntArrayRef ranks) {
   const auto members = static_cast<int64_t>(ranks.size());
   const auto* own = std::find(ranks.begin(), ranks.end(), int64_t{Session::get().rank()});
-  TORCH_CHECK(own != ranks.end(), "rank ", Session::get().rank(), " is none of those that hold experts");
+  TORCH_CHECK(own != ranks.end(), "rank ", Session::get().rank(),
+              " is none of those that hold experts");
   TORCH_CHECK(routing.experts % members == 0, routing.experts, " experts do not lie evenly on ",
               members, " ranks");
   const int64_t held = routing.experts / members;
