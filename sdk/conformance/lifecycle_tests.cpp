@@ -117,13 +117,13 @@ void add_lifecycle_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
                      "100 sessions are opened and closed, unused.",
                      [kind](Context& c) { open_close(c, *kind); },
                      {"S2.interfaces"}});
-    suite.push_back({kind_test(3, *kind, "process"),
-                     "Sessions leave signals, limits, umask, folder, environment, locale alone.",
-                     [kind](Context& c) { process_of_sessions(c, *kind); },
-                     {open}});
     suite.push_back({kind_test(3, *kind, "leftovers"),
                      "Sessions leave no open files and no threads.",
                      [kind](Context& c) { leftovers(c, *kind); },
+                     {open}});
+    suite.push_back({kind_test(3, *kind, "process"),
+                     "Sessions leave signals, limits, umask, folder, environment, locale alone.",
+                     [kind](Context& c) { process_of_sessions(c, *kind); },
                      {open}});
     suite.push_back({kind_test(3, *kind, "two_sessions"),
                      "Closing one session does not touch the other.",

@@ -6,6 +6,7 @@ misbehave, names that no plugin can have."""
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -107,6 +108,28 @@ class List(Commands):
         self.assertIn(f"everybody may write to {root}/all_options", refused[0]["reason"])
         taken = self.listed("--plugin-path", root, "--allow-insecure-plugin-dir")
         self.assertEqual([p["status"] for p in taken if p["id"] == "all_options"], ["ok"])
+
+    def test_libraries_beside_a_plugin_that_everybody_may_write_to(self):
+        folder = self.copy("mine", BAD / "missing_below") / "missing_below"
+        manifest = folder / "plugin.toml"
+        manifest.write_text(manifest.read_text().split("[[companion]]")[0])
+        (folder / "libprism_middle.so").chmod(0o666)
+        for command in ("show", "check"):
+            done = self.run_prism(command, folder)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(f"everybody may write to {folder}/libprism_middle.so; whoever may do so "
+                          f"runs code as you. Expected: chmod o-w {folder}/libprism_middle.so",
+                          done.stdout + done.stderr)
+            allowed = self.run_prism(command, folder, "--allow-insecure-plugin-dir")
+            self.assertNotIn("everybody may", allowed.stdout + allowed.stderr)
+
+    def test_a_folder_named_twice_counts_once(self):
+        root = self.copy("twice")
+        link = self.folder / "link"
+        link.symlink_to(root)
+        found = self.listed("--plugin-path", root, "--plugin-path", f"{root}/.", "--plugin-path",
+                            link, PRISM_PLUGIN_PATH=f"{root}:{root}/")
+        self.assertEqual([p["status"] for p in found if p["id"] == "all_options"], ["ok"])
 
     def test_wrong_flags(self):
         for words, message in (
@@ -376,6 +399,12 @@ class New(Commands):
                               files[f"src/my_first.{language}"])
                 self.assertIn('LICENSE "MIT OR Apache-2.0"', files["CMakeLists.txt"])
                 self.assertIn("MIT OR Apache-2.0", files["LICENSE"])
+
+    def test_what_it_prints_can_be_put_into_a_shell(self):
+        where = self.folder / "it's a; folder"
+        done = self.run_prism("new", "router", "mine", "--dir", where)
+        line = next(line for line in done.stdout.splitlines() if line.startswith("  cd "))
+        self.assertEqual(shlex.split(line), ["cd", str(where)])
 
     def test_help_and_hidden_commands(self):
         done = self.run_prism("--help")
