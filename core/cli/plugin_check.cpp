@@ -28,17 +28,18 @@ const Usage kCheck{
     "Whether a plugin keeps the rules of the plugin ABI and does what its kind must do.\n"
     "PATH, its folder or library, has a '/' in it.",
     {"ID|PATH"},
-    with_search_flags({{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
-                       {"only", "NAME", "only this test; '*' in it: any characters (repeatable)", true},
-                       {"skip", "NAME", "not this test, likewise (repeatable)", true},
-                       {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
-                       {"seed", "N", "of random values and requests; default: 1"},
-                       {"timeout", "SECONDS", "that a test may take; default: 10"},
-                       {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
-                       {"only-failed", "", "do not print what passes"},
-                       {"json", "", "for programs"},
-                       {"junit", "FILE", "also write the results as JUnit XML"},
-                       {"list", "", "name the tests and run none"}}),
+    with_search_flags(
+        {{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
+         {"only", "NAME", "only this test; '*' in it: any characters (repeatable)", true},
+         {"skip", "NAME", "not this test, likewise (repeatable)", true},
+         {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
+         {"seed", "N", "of random values and requests; default: 1"},
+         {"timeout", "SECONDS", "that a test may take; default: 10"},
+         {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
+         {"only-failed", "", "do not print what passes"},
+         {"json", "", "for programs"},
+         {"junit", "FILE", "also write the results as JUnit XML"},
+         {"list", "", "name the tests and run none"}}),
     "Stages: S0 file, S1 load, S2 identity, S3 lifecycle, S4 options, S5 semantics of the kind,\n"
     "S6 errors, S7 compatibility, S8 threads, S9 determinism, S10 unload. Exit code: 0, or 3 when\n"
     "a test fails, crashes or takes too long."};
@@ -58,8 +59,10 @@ Result<std::vector<std::string>> patterns_of(const Arguments& arguments, const s
              std::string_view("._/-*").find(c) != std::string_view::npos;
     });
     if (!fit) {
-      return config_error("--" + flag + " takes the name of a test, in which '*' stands for any "
-                          "characters ('S5.*'), not '" + printable(pattern) + "'");
+      return config_error("--" + flag +
+                          " takes the name of a test, in which '*' stands for any "
+                          "characters ('S5.*'), not '" +
+                          printable(pattern) + "'");
     }
   }
   return patterns;
@@ -140,8 +143,7 @@ Result<bool> check_plugin(const Arguments& arguments) {
   if (found.state != plugin::State::Ok) {
     return plugin_error(found.folder + ": " + found.reason);
   }
-  if (const std::string why =
-          path.allow_insecure ? "" : plugin::why_untrusted_libraries(found);
+  if (const std::string why = path.allow_insecure ? "" : plugin::why_untrusted_libraries(found);
       !why.empty()) {
     return plugin_error(found.folder + ": " + why);
   }

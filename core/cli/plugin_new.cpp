@@ -79,7 +79,8 @@ Status create(const Arguments& arguments) {
       "  ctest --preset release\n"
       "  %s plugin check build/release/%s/%s\n",
       project.kind.c_str(), id.c_str(), project.folder.c_str(), shell_word(project.folder).c_str(),
-      shell_word(program_prefix()).c_str(), shell_word(program_file()).c_str(), "lib/" PRISM_PLUGIN_SUBDIR, id.c_str());
+      shell_word(program_prefix()).c_str(), shell_word(program_file()).c_str(),
+      "lib/" PRISM_PLUGIN_SUBDIR, id.c_str());
   return {};
 }
 

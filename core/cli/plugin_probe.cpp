@@ -42,10 +42,11 @@ Result<std::string> probe_plugin(const plugin::Candidate& candidate, Description
   const std::string whom = "plugin '" + candidate.id + "' (" + candidate.manifest.library + " " +
                            candidate.manifest.version + ")";
   PRISM_TRY_ASSIGN(const std::string answer, try_in_child(whom, kTimeout, [&] {
-    const Result<std::string> described = describe(candidate, description, allow_insecure);
-    return described.ok() ? std::string(kLoaded) + *described
-                          : std::string(kFailed) + described.status().to_string();
-  }));
+                     const Result<std::string> described =
+                         describe(candidate, description, allow_insecure);
+                     return described.ok() ? std::string(kLoaded) + *described
+                                           : std::string(kFailed) + described.status().to_string();
+                   }));
   return answer.starts_with(kLoaded) ? Result<std::string>(answer.substr(kLoaded.size()))
                                      : plugin_error(answer.substr(kFailed.size()));
 }

@@ -64,8 +64,7 @@ std::string why_changeable(const std::string& path, bool around) {
   }
   if (info.st_uid != 0 && info.st_uid != ::geteuid() && info.st_uid != owner_of_program()) {
     return path + " belongs to the user with number " + std::to_string(info.st_uid) +
-           ", neither to you nor to root, who may write to it" +
-           advice("a copy that is yours");
+           ", neither to you nor to root, who may write to it" + advice("a copy that is yours");
   }
   return {};
 }

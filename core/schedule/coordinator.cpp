@@ -138,8 +138,7 @@ class LiveRank {
     const std::string call = running_call();
     return run_error(
         name() + " has done nothing that its agent can see for " + std::to_string(seconds) +
-            " s ([collect] timeout)" +
-            (call.empty() ? "" : ", and is inside a plugin: " + call) +
+            " s ([collect] timeout)" + (call.empty() ? "" : ", and is inside a plugin: " + call) +
             "; last operation: " + last +
             (last_op_ ? ""
                       : "\n  processes that the script starts itself are not seen: what torchrun "
@@ -192,11 +191,10 @@ class LiveRank {
     if (call.empty()) {
       return {};
     }
-    const std::string how = exit.signal != 0
-                                ? "signal " + std::to_string(exit.signal) + " (" +
-                                      ::strsignal(exit.signal) + ")"
-                                : "it ended the process with exit code " +
-                                      std::to_string(exit.exit_code);
+    const std::string how =
+        exit.signal != 0
+            ? "signal " + std::to_string(exit.signal) + " (" + ::strsignal(exit.signal) + ")"
+            : "it ended the process with exit code " + std::to_string(exit.exit_code);
     return plugin_error(call + " did not come back in " + name() + ": " + how + with_stderr() +
                         "\n  its output: " + run_.folder + "/{stdout,stderr}");
   }

@@ -14,8 +14,8 @@ namespace prism::cli {
 inline constexpr size_t kMaxChildOutput = 1U << 20;
 
 struct ChildResult {
-  bool ok = false;     ///< ended in time with exit code 0
-  std::string output;  ///< what it wrote; at most the first kMaxChildOutput
+  bool ok = false;       ///< ended in time with exit code 0
+  std::string output;    ///< what it wrote; at most the first kMaxChildOutput
   bool stopped = false;  ///< a signal came that asks this process to end
   std::string ending;  ///< when not ok, in words: "exit code 1", "signal 11 (...)", "no answer ..."
 };
