@@ -25,8 +25,8 @@ namespace prism::host {
 /// Shared memory that begins as zeros. The watcher trusts nothing in it.
 struct CallNotes {
   struct Note {
-    std::atomic<int32_t> thread;  ///< that made the call; 0: the note is free
-    int32_t process;              ///< a forked copy notes its own calls
+    std::atomic<int32_t> thread;   ///< that made the call; 0: the note is free
+    std::atomic<int32_t> process;  ///< a forked copy notes its own calls
     char text[248];
   };
   std::array<Note, 8> notes;  ///< more calls at once are not noted
@@ -36,7 +36,7 @@ struct CallNotes {
 /// nothing is.
 inline std::string running_call(const CallNotes& notes, int64_t process) {
   for (const CallNotes::Note& note : notes.notes) {
-    if (note.thread.load() > 0 && note.process == process) {
+    if (note.thread.load() > 0 && note.process.load() == process) {
       return clean_text({note.text, strnlen(note.text, sizeof note.text)});
     }
   }
@@ -57,7 +57,7 @@ inline void keep_call_notes(CallNotes* notes) {
 inline void forget_calls_of_other_threads() {
   if (CallNotes* const notes = call_notes().load(); notes != nullptr) {
     for (CallNotes::Note& note : notes->notes) {
-      if (note.thread.load() != ::gettid() && note.process == ::getpid()) {
+      if (note.thread.load() != ::gettid() && note.process.load() == ::getpid()) {
         note.thread.store(0);
       }
     }
@@ -84,7 +84,7 @@ class NotedCall {
         const auto room = static_cast<size_t>(note_->text + sizeof note_->text - at);
         at = std::copy_n(part.data(), std::min(part.size(), room), at);
       }
-      note_->process = ::getpid();
+      note_->process.store(::getpid());
       note_->thread.store(::gettid());
     }
   }
