@@ -45,9 +45,9 @@ int run_body(const std::function<std::string()>& body, Notes& notes, int output)
   if (::getpid() != self) {
     ::_exit(0);
   }
-  notes.back = write_all(output, answer) ? 1 : 0;
+  notes.back = 1;
   // Not through exit handlers, which the plugins may have added to.
-  ::_exit(0);
+  ::_exit(write_all(output, answer) ? 0 : 1);
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ Result<std::string> try_in_child(const std::string& whom, std::chrono::milliseco
     return Status(Code::Cancelled, Domain::Interrupted, "interrupted");
   }
   const std::string call = host::running_call(notes->calls, notes->process);
-  return plugin_error((call.empty() ? whom : call) + " ended the process in which it was tried: " +
+  return plugin_error((call.empty() ? whom : call) +
+                      " did not come back in the process that tries it: " +
                       (child.ok ? "it called exit" : child.ending));
 }
 

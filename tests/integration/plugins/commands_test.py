@@ -169,8 +169,8 @@ class List(Commands):
 
     def test_probe_survives_whatever_a_plugin_does(self):
         found = {p["id"]: p for p in self.listed("--probe", "--plugin-path", MISBEHAVING)}
-        ended = ("plugin '{0}' (libprism_{0}.so 0.1.0): {1}() ended the process in which it was "
-                 "tried: {2}")
+        ended = ("plugin '{0}' (libprism_{0}.so 0.1.0): {1}() did not come back in the process that "
+                 "tries it: {2}")
         for name, function, ending in (
                 ("aborts", "init", "signal 6"), ("hangs", "init", "no answer within 10000 ms"),
                 ("exits", "init", "it called exit"), ("allocates", "init", "signal 6"),
@@ -247,7 +247,7 @@ class Show(Commands):
         done = self.run_prism("show", MISBEHAVING / "aborts")
         self.assertEqual(done.returncode, 3)
         self.assertIn("  status      broken: plugin 'aborts' (libprism_aborts.so 0.1.0): init() "
-                      "ended the process in which it was tried: signal 6", done.stdout)
+                      "did not come back in the process that tries it: signal 6", done.stdout)
         self.assertIn("  interfaces  com.example.nothing/1", done.stdout)
 
     def test_unknown_id_says_where_was_searched_and_what_was_rejected(self):
@@ -313,8 +313,8 @@ class Run(Commands):
             message = self.refused("launcher", name, root=MISBEHAVING)
             self.assertIn("trying the plugins of this experiment in a process of their own",
                           message)
-            self.assertIn(f"plugin '{name}' (libprism_{name}.so 0.1.0): {function}() ended the "
-                          f"process in which it was tried: {ending}", message)
+            self.assertIn(f"plugin '{name}' (libprism_{name}.so 0.1.0): {function}() did not come "
+                          f"back in the process that tries it: {ending}", message)
 
     def test_every_folder_that_was_searched(self):
         variable = self.copy("variable")

@@ -113,8 +113,8 @@ prism_router.Router()
                 result = self.prism("run", self.with_hook("", more=unruly(where, way)))
                 self.assert_fails(
                     result, 3, "trying the plugins of this experiment in a process of their own",
-                    f"plugin 'unruly_router' (libprism_unruly_router.so 0.1.0): {where}() ended "
-                    f"the process in which it was tried: {how}")
+                    f"plugin 'unruly_router' (libprism_unruly_router.so 0.1.0): {where}() did not "
+                    f"come back in the process that tries it: {how}")
                 self.assertFalse((self.folder / "run" / "ranks").exists())
                 self.assert_nothing_left()
 
