@@ -135,11 +135,9 @@ class LiveRank {
   Status hang_error(std::chrono::nanoseconds timeout) const {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
     const std::string last = last_op_ ? describe_operation(*last_op_, groups_) : "none";
-    const std::string call = running_call();
     return run_error(
         name() + " has done nothing that its agent can see for " + std::to_string(seconds) +
-            " s ([collect] timeout)" + (call.empty() ? "" : ", and is inside a plugin: " + call) +
-            "; last operation: " + last +
+            " s ([collect] timeout); last operation: " + last +
             (last_op_ ? ""
                       : "\n  processes that the script starts itself are not seen: what torchrun "
                         "would start is a rank") +
@@ -164,8 +162,12 @@ class LiveRank {
  private:
   std::string events_path() const { return run_.folder + "/events"; }
 
-  /// Plugins that worked inside the rank: they may be to blame for a crash or a hang.
+  /// What plugin the rank is inside of, else those that worked in it: they may be to blame for a
+  /// crash or a hang.
   std::string foreign_code() const {
+    if (const std::string call = running_call(); !call.empty()) {
+      return "\n  inside a plugin: " + call;
+    }
     std::set<std::string> ids;
     for (const wire::SourceRule& rule : run_.welcome.rules) {
       ids.insert(rule.source.id);
@@ -186,9 +188,10 @@ class LiveRank {
   }
 
   /// Not ok where the rank ended before a function of a plugin came back, whatever its exit code.
+  /// SIGKILL comes from outside.
   Status blame_plugin(const ProcessExit& exit) const {
     const std::string call = running_call();
-    if (call.empty()) {
+    if (call.empty() || exit.signal == SIGKILL) {
       return {};
     }
     const std::string how =

@@ -196,7 +196,7 @@ dist.destroy_process_group()
             ("exit 3", "", 3, [died, ": it ended the process with exit code 3"]),
             ("_exit 0", "", 3, [died, ": it ended the process with exit code 0"]),
             ("hang", 'timeout = "5 s"', 1, ["nothing that its agent can see for 5 s",
-                                            f"is inside a plugin: {fill}"]),
+                                            f"inside a plugin: {fill}"]),
         ):
             with self.subTest(way=way):
                 source = f'id = "unruly_source", where = "fill", way = "{way}"'
