@@ -195,7 +195,7 @@ dist.destroy_process_group()
             ("exit 0", "", 3, [died, ": it ended the process with exit code 0"]),
             ("exit 3", "", 3, [died, ": it ended the process with exit code 3"]),
             ("_exit 0", "", 3, [died, ": it ended the process with exit code 0"]),
-            ("hang", 'timeout = "5 s"', 1, ["nothing that its agent can see for 5 s",
+            ("hang", 'timeout = "15 s"', 1, ["nothing that its agent can see for 15 s",
                                             f"inside a plugin: {fill}"]),
         ):
             with self.subTest(way=way):
