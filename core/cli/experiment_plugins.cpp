@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/cli/plugin_describe.hpp"
 #include "core/cli/plugin_probe.hpp"
 #include "core/config/plugin_options.hpp"
@@ -48,7 +49,7 @@ class PluginCheck {
     const auto found = std::find_if(candidates_.begin(), candidates_.end(),
                                     [&](const Candidate& c) { return c.id == id; });
     if (found == candidates_.end()) {
-      tell(ErrorCode::Plugin, written, "no plugin '" + config::printable(id) + "'",
+      tell(ErrorCode::Plugin, written, "no plugin '" + printable(id) + "'",
            suggestion(id, interface));
     } else if (found->state != plugin::State::Ok) {
       tell(ErrorCode::Plugin, written,

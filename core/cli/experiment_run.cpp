@@ -2,6 +2,7 @@
 #include "core/cli/experiment_run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <sched.h>
 #include <set>
@@ -12,6 +13,7 @@
 #include "core/base/log.hpp"
 #include "core/cli/environment.hpp"
 #include "core/cli/experiment_plugins.hpp"
+#include "core/cli/plugin_trial.hpp"
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
@@ -299,23 +301,43 @@ Status ExperimentRun::find_plugins() const {
   return plugin_error(diagnostics.text() + registry_->places(candidates), Code::NotFound);
 }
 
-Status ExperimentRun::open_plugins() {
-  PRISM_TRY(find_plugins());
-  PRISM_TRY(try_plugins(experiment_, *registry_));
+Status ExperimentRun::try_plugins() {
+  constexpr std::chrono::seconds kTimeout{20};
+  auto tried = try_in_child("a plugin of this experiment", kTimeout, [this] {
+    if (load_plugins().ok()) {
+      open_launcher().ok();
+    }
+    runtime_.reset();
+    registry_->shutdown();
+    return std::string();
+  });
+  return tried.ok() ? Status()
+                    : std::move(tried).status().context(
+                          "trying the plugins of this experiment in a process of their own");
+}
+
+Status ExperimentRun::load_plugins() {
   const config::Experiment::Plugins& plugins = experiment_.plugins;
   PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
                    plugin_options(plugins.runtime, PRISM_RUNTIME_1));
   PRISM_TRY_ASSIGN(runtime_,
                    plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
+  return open_rank_plugins();
+}
+
+Status ExperimentRun::open_plugins() {
+  PRISM_TRY(find_plugins());
+  PRISM_TRY(try_plugins());
+  PRISM_TRY(load_plugins());
   PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment_with(experiment_.job.env)));
   versions_ = "prism=" PRISM_VERSION "\n";
-  for (const std::string& id : {plugins.launcher, plugins.runtime}) {
+  for (const std::string& id : {experiment_.plugins.launcher, experiment_.plugins.runtime}) {
     PRISM_TRY_ASSIGN(const plugin::LoadedPlugin* loaded, registry_->load(id));
     versions_ += "plugin " + id + "=" + loaded->manifest().version + "\n";
   }
   versions_ += found;
-  return open_rank_plugins();
+  return {};
 }
 
 Status ExperimentRun::open_rank_plugins() {

@@ -51,6 +51,10 @@ class ExperimentRun {
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
   /// Whether they are there, by their manifests.
   Status find_plugins() const;
+  /// Does what load_plugins() does, and ends the plugins, in a child process first: one that
+  /// crashes, hangs or ends the process there is named. All else is told by load_plugins().
+  Status try_plugins();
+  Status load_plugins();
   Status open_plugins();
   Status open_rank_plugins();
   Result<schedule::Collected> collect(const World& world, bool fresh);

@@ -60,7 +60,7 @@ class Documentation(RunCase):
                                 env={**self.environment(), "TMPDIR": str(self.folder)}, timeout=500)
         self.assert_ok(result)
         self.assertRegex(result.stdout, r"100% tests passed, 0 tests failed out of 2")
-        self.assertRegex(result.stdout, r"49 tests: \d+ pass, \d+ skip\n")
+        self.assertRegex(result.stdout, r"52 tests: \d+ pass, \d+ skip\n")
         self.assertEqual(result.stdout.count("predicted iteration time, 16 ranks"), 2)
 
     def test_code_of_plugin_authors(self):
