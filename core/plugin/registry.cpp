@@ -141,6 +141,7 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
     if (!why.empty()) {
       loaded_.pop_back();
       if ((*table)->deinit != nullptr) {
+        const host::NotedCall call(plugin->name(), "deinit");
         (*table)->deinit();
       }
       return unusable(why);
