@@ -39,6 +39,7 @@ class ExperimentRun {
     uint32_t size = 0;
     config::Classes classes;
     uint32_t check_replicas = 0;
+    uint32_t repeats = 1;
     std::vector<std::string> args;
     config::StringPairs env;
     std::string folder;
@@ -59,6 +60,9 @@ class ExperimentRun {
   Status write_timeline_of(const World& world, const replay::PredictInput& input,
                            RunReport& report) const;
   Result<Verification> verify(uint32_t ranks);
+  World world_to_verify(uint32_t ranks) const;
+  /// One run of the job for real: its iterations that count.
+  Result<schedule::ReferenceRun> run_for_real(const World& world);
   Result<std::unique_ptr<schedule::Launcher>> open_launcher();
   schedule::ProcessLimits limits() const;
 
