@@ -429,7 +429,8 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
       }
       PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));
     }
-    graph::apply_links(job, world.link ? same_link(*world.link) : link_chooser(experiment_));
+    graph::apply_links(
+        job, world.links.empty() ? link_chooser(experiment_) : same_link(world.links.at(repeat)));
     if (experiment_.predict.compute_scale != 1.0) {
       graph::scale_compute(job, experiment_.predict.compute_scale);
     }

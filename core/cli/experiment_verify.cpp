@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `prism run --verify N`. What a machine gives to its guests and programs changes from minute to
-/// minute. So recordings and real runs take turns, on the same cores, and all rounds are pooled.
+/// minute. So measurements of the link, recordings and real runs take turns, on the same cores, and
+/// all rounds are pooled, each predicted with its own link.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -57,6 +58,14 @@ ExperimentRun::World ExperimentRun::world_to_verify(uint32_t ranks) const {
   return world;
 }
 
+Result<schedule::MeasuredLink> ExperimentRun::measure_link(const World& world) {
+  progress_.now("measuring gloo between two processes of this machine");
+  PRISM_TRY_ASSIGN(const std::unique_ptr<schedule::Launcher> launcher, open_launcher());
+  return schedule::measure_link(*launcher, *runtime_, world.pin_to[0],
+                                world.pin_to[1 % world.pin_to.size()], environment_with(world.env),
+                                world.folder, limits());
+}
+
 Result<schedule::ReferenceRun> ExperimentRun::run_for_real(const World& world) {
   schedule::ReferenceSpec spec;
   spec.world_size = world.size;
@@ -86,27 +95,19 @@ Result<Verification> ExperimentRun::verify(uint32_t ranks) {
   const auto shape = experiment_.verify.find(ranks);
   Verification verification;
   verification.world_size = ranks;
-  verification.rounds = std::max(kFewestRounds, experiment_.time.repeats);
   verification.args_given = shape != experiment_.verify.end() && shape->second.args.has_value();
   // Recorded anew: what is there may be of a machine that was busier.
   std::error_code ignored;
   std::filesystem::remove_all(world.folder + "/ranks", ignored);
   PRISM_TRY(make_folders(world.folder));
 
-  progress_.now("measuring gloo between two processes of this machine");
-  {
-    PRISM_TRY_ASSIGN(const std::unique_ptr<schedule::Launcher> launcher, open_launcher());
-    PRISM_TRY_ASSIGN(verification.link,
-                     schedule::measure_link(*launcher, *runtime_, world.pin_to[0],
-                                            world.pin_to[1 % world.pin_to.size()],
-                                            environment_with(world.env), world.folder, limits()));
-  }
-  world.link = verification.link.medians();
-
+  const uint32_t rounds = std::max(kFewestRounds, experiment_.time.repeats);
   const std::string predicting = "predicting the job at " + count_of(ranks, "rank");
   const std::vector<uint32_t> cores = cores_of(world.pin_to, ranks);
   std::vector<DurationNs> measured;
-  for (uint32_t round = 1; round <= verification.rounds; ++round) {
+  for (uint32_t round = 1; round <= rounds; ++round) {
+    PRISM_TRY_ASSIGN(const schedule::MeasuredLink link, measure_link(world));
+    verification.links.push_back(link.medians());
     world.repeats = round;  // those of earlier rounds are there
     auto recorded = watched(cores, verification.while_recorded,
                             [&] { return collect(world, /*fresh=*/false); });
@@ -120,6 +121,7 @@ Result<Verification> ExperimentRun::verify(uint32_t ranks) {
     progress_.step(count_of(ranks, "rank") + " for real: measured" +
                    (round > 1 ? " (repeat " + std::to_string(round) + ")" : ""));
   }
+  world.links = verification.links;
   auto report = predict(world, /*fresh=*/false);
   if (!report.ok()) {
     return std::move(report).status().context(predicting);

@@ -15,6 +15,13 @@ std::string taken_text(const schedule::CoreUsage& usage) {
          format_percent(usage.others_share());
 }
 
+std::string link_text(const link::Link& link) {
+  return "latency " + format_duration(link.latency_ns) + ", per message " +
+         format_duration(link.per_message_ns) + ", bandwidth " + format_bytes(link.bandwidth_Bps) +
+         "/s, reduction " + format_bytes(link.reduce_bandwidth_Bps) + "/s, copy " +
+         format_bytes(link.copy_bandwidth_Bps) + "/s";
+}
+
 void write_usage(JsonWriter& json, std::string_view name, const schedule::CoreUsage& usage) {
   json.key(name).begin_object();
   json.member("stolen", usage.stolen_share());
@@ -35,9 +42,9 @@ std::string verification_text(const Verification& v) {
   row("measured", v.measured);
   row("predicted", v.predicted);
   std::string text = "for real on this machine (torchrun, gloo) beside the prediction for it, " +
-                     count_of(v.rounds, "round") + "\n" + table.to_string() + "  predicted is " +
-                     format_percent(std::abs(error)) + (error >= 0 ? " above" : " below") +
-                     " measured\n";
+                     count_of(v.links.size(), "round") + "\n" + table.to_string() +
+                     "  predicted is " + format_percent(std::abs(error)) +
+                     (error >= 0 ? " above" : " below") + " measured\n";
   if (!v.args_given) {
     text +=
         "  arguments unchanged: there is no [verify." + std::to_string(v.world_size) + "] args\n";
@@ -46,12 +53,11 @@ std::string verification_text(const Verification& v) {
     text += "  " + count_of(v.late_aborts, "rank") +
             " aborted at exit after training had ended well (gloo)\n";
   }
-  const link::Link link = v.link.medians();
-  return text + "  link of this machine, measured: latency " + format_duration(link.latency_ns) +
-         ", per message " + format_duration(link.per_message_ns) + ", bandwidth " +
-         format_bytes(link.bandwidth_Bps) + "/s, reduction " +
-         format_bytes(link.reduce_bandwidth_Bps) + "/s, copy " +
-         format_bytes(link.copy_bandwidth_Bps) + "/s\n";
+  for (size_t round = 0; round < v.links.size(); ++round) {
+    text += "  link of this machine, round " + std::to_string(round + 1) + ": " +
+            link_text(v.links[round]) + "\n";
+  }
+  return text;
 }
 
 std::optional<std::string> note_taken_cores(const Verification& v) {
@@ -71,7 +77,7 @@ std::optional<std::string> note_taken_cores(const Verification& v) {
 void write_verification(JsonWriter& json, const Verification& v) {
   json.key("verify").begin_object();
   json.member("world_size", v.world_size);
-  json.member("rounds", v.rounds);
+  json.member("rounds", v.links.size());
   write_spread(json, "predicted", v.predicted);
   write_spread(json, "measured", v.measured);
   write_usage(json, "taken_while_recorded", v.while_recorded);

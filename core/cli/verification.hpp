@@ -5,20 +5,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/json.hpp"
 #include "core/base/statistics.hpp"
 #include "core/schedule/core_usage.hpp"
-#include "core/schedule/reference.hpp"
+#include "prism/link/link.hpp"
 
 namespace prism::cli {
 
 struct Verification {
   uint32_t world_size = 0;
-  uint32_t rounds = 0;          ///< in each the ranks are recorded, then the job is run for real
-  schedule::MeasuredLink link;  ///< of this machine, which the prediction uses
-  Spread predicted;             ///< over all rounds
-  Spread measured;              ///< over all rounds
+  /// Of this machine, by round: it is measured, the ranks are recorded, the job is run for real.
+  std::vector<link::Link> links;
+  Spread predicted;                    ///< over all rounds
+  Spread measured;                     ///< over all rounds
   schedule::CoreUsage while_recorded;  ///< of the ranks' cores
   schedule::CoreUsage while_real;      ///< of the ranks' cores
   bool args_given = false;   ///< by [verify.N]; else those of the job were taken unchanged

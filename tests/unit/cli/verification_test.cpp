@@ -13,7 +13,7 @@ using ::testing::Not;
 Verification two_ranks() {
   Verification verification;
   verification.world_size = 2;
-  verification.rounds = 3;
+  verification.links.resize(3);
   verification.measured = {100'000'000, 90'000'000, 110'000'000};
   verification.predicted = {95'000'000, 91'000'000, 99'000'000};
   verification.args_given = true;
@@ -24,6 +24,7 @@ Verification two_ranks() {
 TEST(Verification, MeasuredStandsBesidePredicted) {
   const std::string text = verification_text(two_ranks());
   EXPECT_THAT(text, HasSubstr("3 rounds"));
+  EXPECT_THAT(text, HasSubstr("link of this machine, round 3: "));
   EXPECT_THAT(text, HasSubstr("predicted is 5.00 % below measured"));
   EXPECT_THAT(text, Not(HasSubstr("aborted")));
 }
