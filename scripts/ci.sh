@@ -37,10 +37,15 @@ clang() {
   run_tests clang "${DEFAULT_TESTS[@]}" -L unit
 }
 
+# What is used from several threads: the loader and the plugins, scheduling, replay, sockets. The
+# tests left out need programs that are not built here.
 threads() {
   export TSAN_OPTIONS=halt_on_error=1
-  scripts/build.sh tsan
-  run_tests tsan "${DEFAULT_TESTS[@]}" -L unit
+  local plugins=(balanced zipf zeros normal local)
+  scripts/build.sh tsan schedule_test replay_test plugin_test plugin_fixture_test wire_test prism \
+    "${plugins[@]/#/plugin_}"
+  run_tests tsan -L unit -E '^(compat|reference|sdk)\.|^wire_golden'
+  run_tests tsan -L conformance -R "^($(IFS='|' && printf '%s' "${plugins[*]}"))\.conformance\$"
 }
 
 # Core, and the agent inside torch processes. ASAN_OPTIONS stays unset: the torch runtime gives ranks

@@ -57,7 +57,7 @@ struct Report {
   Verdict verdict() const;
 };
 
-/// What a test function gets. One thread.
+/// What a test function gets. One thread, but for doing().
 class Context {
  public:
   Context(const Subject& subject, uint64_t seed, Report& report)
