@@ -22,11 +22,19 @@ note("start")
 CORES = sorted(os.sched_getaffinity(0))[:2]  # of the two ranks
 
 
+# Never rests, on the core that it is given, while the process that started it is there.
+SPINNER = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+while os.getppid() == int(sys.argv[2]): pass
+"""
+
+
 @contextlib.contextmanager
 def busy_cores():
-    """Another program that never rests, on each core of a rank."""
-    programs = [subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{core}}})\n"
-                                                        "while True: pass"]) for core in CORES]
+    """Another program on each core of a rank."""
+    programs = [subprocess.Popen([sys.executable, "-c", SPINNER, str(core), str(os.getpid())])
+                for core in CORES]
     try:
         yield
     finally:
