@@ -2,6 +2,7 @@
 #include "core/cli/experiment_run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <sched.h>
 #include <set>
@@ -11,7 +12,7 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/cli/environment.hpp"
-#include "core/cli/plugin_probe.hpp"
+#include "core/cli/plugin_trial.hpp"
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
@@ -235,31 +236,22 @@ Result<config::PluginOptions> ExperimentRun::plugin_options(std::string_view id,
   return options;
 }
 
-Status ExperimentRun::try_plugins() const {
-  const config::Experiment::Plugins& plugins = experiment_.plugins;
-  std::set<std::string> ids = {plugins.launcher, plugins.runtime};
-  if (plugins.router) {
-    ids.insert(*plugins.router);
-  }
-  for (const config::CollectRule& rule : experiment_.collect.rules) {
-    ids.insert(rule.source);
-  }
-  for (const std::string& id : ids) {
-    // One that is not there, or not in order, is told with more words where it is used.
-    const Result<plugin::Candidate> found = registry_->find(id);
-    if (found.ok() && found->state == plugin::State::Ok) {
-      auto survived = probe_plugin(*found, Description::Text, /*allow_insecure=*/true);
-      if (!survived.ok()) {
-        return std::move(survived).status().context("trying the plugin '" + id +
-                                                    "' in a process of its own");
-      }
+Status ExperimentRun::try_plugins() {
+  constexpr std::chrono::seconds kTimeout{20};
+  auto tried = try_in_child("a plugin of this experiment", kTimeout, [this] {
+    if (load_plugins().ok()) {
+      open_launcher().ok();
     }
-  }
-  return {};
+    runtime_.reset();
+    registry_->shutdown();
+    return std::string();
+  });
+  return tried.ok() ? Status()
+                    : std::move(tried).status().context(
+                          "trying the plugins of this experiment in a process of their own");
 }
 
-Status ExperimentRun::open_plugins() {
-  PRISM_TRY(try_plugins());
+Status ExperimentRun::load_plugins() {
   const config::Experiment::Plugins& plugins = experiment_.plugins;
   PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
@@ -272,14 +264,20 @@ Status ExperimentRun::open_plugins() {
   }
   PRISM_TRY_ASSIGN(runtime_,
                    plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
+  return open_rank_plugins();
+}
+
+Status ExperimentRun::open_plugins() {
+  PRISM_TRY(try_plugins());
+  PRISM_TRY(load_plugins());
   PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment_with(experiment_.job.env)));
   versions_ = "prism=" PRISM_VERSION "\n";
-  for (const std::string& id : {plugins.launcher, plugins.runtime}) {
+  for (const std::string& id : {experiment_.plugins.launcher, experiment_.plugins.runtime}) {
     PRISM_TRY_ASSIGN(const plugin::LoadedPlugin* loaded, registry_->load(id));
     versions_ += "plugin " + id + "=" + loaded->manifest().version + "\n";
   }
   versions_ += found;
-  return open_rank_plugins();
+  return {};
 }
 
 Status ExperimentRun::open_rank_plugins() {

@@ -51,9 +51,10 @@ class ExperimentRun {
   ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins, RunDir run_dir,
                 int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
-  /// Loads each plugin of the experiment in a child process first: one that crashes, hangs or ends
-  /// the process is named, and takes down only that.
-  Status try_plugins() const;
+  /// Does what load_plugins() does, and ends the plugins, in a child process first: one that
+  /// crashes, hangs or ends the process there is named. All else is told by load_plugins().
+  Status try_plugins();
+  Status load_plugins();
   Status open_plugins();
   Status open_rank_plugins();
   Result<schedule::Collected> collect(const World& world, bool fresh);

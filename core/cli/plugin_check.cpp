@@ -2,15 +2,17 @@
 // prism plugin check: the conformance tests, each in a process of its own.
 #include <algorithm>
 #include <cstdio>
-#include <optional>
-#include <regex>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/text.hpp"
 #include "core/cli/plugin_check_report.hpp"
 #include "core/cli/plugin_check_subject.hpp"
 #include "core/cli/plugin_commands.hpp"
 #include "core/cli/plugin_search.hpp"
+#include "core/cli/wildcard.hpp"
 #include "sdk/conformance/child.hpp"
 
 namespace prism::cli {
@@ -26,17 +28,18 @@ const Usage kCheck{
     "Whether a plugin keeps the rules of the plugin ABI and does what its kind must do.\n"
     "PATH, its folder or library, has a '/' in it.",
     {"ID|PATH"},
-    with_search_flags({{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
-                       {"only", "REGEX", "only tests whose name has a match"},
-                       {"skip", "REGEX", "no tests whose name has a match"},
-                       {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
-                       {"seed", "N", "of random values and requests; default: 1"},
-                       {"timeout", "SECONDS", "that a test may take; default: 10"},
-                       {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
-                       {"only-failed", "", "do not print what passes"},
-                       {"json", "", "for programs"},
-                       {"junit", "FILE", "also write the results as JUnit XML"},
-                       {"list", "", "name the tests and run none"}}),
+    with_search_flags(
+        {{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
+         {"only", "NAME", "only this test; '*' in it: any characters (repeatable)", true},
+         {"skip", "NAME", "not this test, likewise (repeatable)", true},
+         {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
+         {"seed", "N", "of random values and requests; default: 1"},
+         {"timeout", "SECONDS", "that a test may take; default: 10"},
+         {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
+         {"only-failed", "", "do not print what passes"},
+         {"json", "", "for programs"},
+         {"junit", "FILE", "also write the results as JUnit XML"},
+         {"list", "", "name the tests and run none"}}),
     "Stages: S0 file, S1 load, S2 identity, S3 lifecycle, S4 options, S5 semantics of the kind,\n"
     "S6 errors, S7 compatibility, S8 threads, S9 determinism, S10 unload. Exit code: 0, or 3 when\n"
     "a test fails, crashes or takes too long."};
@@ -47,22 +50,27 @@ Result<int64_t> integer_or(const Arguments& arguments, const std::string& flag, 
                              : Result<int64_t>(otherwise);
 }
 
-Result<std::optional<std::regex>> regex_of(const Arguments& arguments, const std::string& flag) {
-  if (!arguments.has(flag)) {
-    return std::optional<std::regex>();
+/// The values of --only or --skip, which every character of a test's name fits.
+Result<std::vector<std::string>> patterns_of(const Arguments& arguments, const std::string& flag) {
+  std::vector<std::string> patterns = arguments.all(flag);
+  for (const std::string& pattern : patterns) {
+    const bool fit = !pattern.empty() && std::all_of(pattern.begin(), pattern.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("._/-*").find(c) != std::string_view::npos;
+    });
+    if (!fit) {
+      return config_error("--" + flag +
+                          " takes the name of a test, in which '*' stands for any "
+                          "characters ('S5.*'), not '" +
+                          printable(pattern) + "'");
+    }
   }
-  // std::regex recurses for every character.
-  constexpr size_t kMostCharacters = 256;
-  if (arguments.at(flag).size() > kMostCharacters) {
-    return config_error("--" + flag + " takes a regular expression of at most " +
-                        std::to_string(kMostCharacters) + " characters");
-  }
-  try {
-    return std::optional<std::regex>(std::regex(arguments.at(flag)));
-  } catch (const std::regex_error&) {
-    return config_error("--" + flag + " takes a regular expression, not '" + arguments.at(flag) +
-                        "'");
-  }
+  return patterns;
+}
+
+bool fits_any(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return fits(name, pattern); });
 }
 
 /// The tests that the user wants.
@@ -70,12 +78,12 @@ Result<conformance::Suite> chosen_tests(const Arguments& arguments,
                                         const conformance::Subject& subject) {
   PRISM_TRY_ASSIGN(const int64_t level, integer_or(arguments, "level", conformance::kLastStage, 0,
                                                    conformance::kLastStage));
-  PRISM_TRY_ASSIGN(const std::optional<std::regex> only, regex_of(arguments, "only"));
-  PRISM_TRY_ASSIGN(const std::optional<std::regex> skip, regex_of(arguments, "skip"));
+  PRISM_TRY_ASSIGN(const std::vector<std::string> only, patterns_of(arguments, "only"));
+  PRISM_TRY_ASSIGN(const std::vector<std::string> skip, patterns_of(arguments, "skip"));
   conformance::Suite tests = conformance::suite_for(subject);
   std::erase_if(tests, [&](const conformance::Test& test) {
-    return test.hidden || test.stage() > level || (only && !std::regex_search(test.name, *only)) ||
-           (skip && std::regex_search(test.name, *skip));
+    return test.hidden || test.stage() > level || (!only.empty() && !fits_any(test.name, only)) ||
+           fits_any(test.name, skip);
   });
   if (tests.empty()) {
     return config_error("no test is left by --level, --only and --skip; --list names them all");
@@ -135,6 +143,10 @@ Result<bool> check_plugin(const Arguments& arguments) {
   if (found.state != plugin::State::Ok) {
     return plugin_error(found.folder + ": " + found.reason);
   }
+  if (const std::string why = path.allow_insecure ? "" : plugin::why_untrusted_libraries(found);
+      !why.empty()) {
+    return plugin_error(found.folder + ": " + why);
+  }
   const std::string options_file = arguments.has("options") ? arguments.at("options") : "";
   PRISM_TRY_ASSIGN(const conformance::Subject subject, subject_of(found, options_file));
   PRISM_TRY_ASSIGN(const conformance::Suite tests, chosen_tests(arguments, subject));
@@ -142,6 +154,9 @@ Result<bool> check_plugin(const Arguments& arguments) {
   if (arguments.has("list")) {
     print_list(tests);
     return true;
+  }
+  if (arguments.has("junit")) {  // what cannot be written is told before the tests take their time
+    PRISM_TRY(write_file_atomically(arguments.at("junit"), ""));
   }
   return run(arguments, {found.id, arguments.at("ID|PATH"), options_file, options.seed}, subject,
              tests, options);

@@ -16,7 +16,7 @@ struct CheckedPlugin {
   std::string options;  ///< the file of --options; may be empty
   uint64_t seed = 1;
 
-  /// "prism plugin check PATH --only '^S3.init_twice$' --seed 7"
+  /// "prism plugin check PATH --only S3.init_twice --seed 7"
   std::string repro(const std::string& test) const;
 };
 

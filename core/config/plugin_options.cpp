@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 
+#include "core/base/text.hpp"
+
 namespace prism::config {
 namespace {
 

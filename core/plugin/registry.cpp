@@ -9,6 +9,7 @@
 #include "core/config/suggest.hpp"
 #include "core/plugin/library.hpp"
 #include "prism/host/bind.hpp"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/sinks.hpp"
 
 namespace prism::plugin {
@@ -105,7 +106,15 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
   const auto unusable = [&](const std::string& why) {
     return plugin_error(name_of(*found) + " cannot be used: " + why);
   };
-  const Result<const prism_plugin_t*> table = open_plugin_library(found->library());
+  if (!path_.allow_insecure) {
+    if (const std::string why = why_untrusted_libraries(*found); !why.empty()) {
+      return unusable(why);
+    }
+  }
+  const Result<const prism_plugin_t*> table = [&] {
+    const host::NotedCall call(name_of(*found), "loading it, " PRISM_PLUGIN_ENTRY);
+    return open_plugin_library(found->library());
+  }();
   if (!table.ok()) {
     return plugin_error(name_of(*found) + " cannot be loaded: " +
                         std::string(table.status().message()) + background(found->manifest));
@@ -120,6 +129,7 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
   LoadedPlugin* plugin = immortal(*found, *table);
   if ((*table)->init != nullptr) {
     const host::ErrorSink error;
+    const host::NotedCall call(plugin->name(), "init");
     const prism_status_t status = (*table)->init(plugin->host_.c(), error.c());
     if (status != PRISM_STATUS_OK) {
       return plugin_error(plugin->name() + ": init(): " + error.message(status));
@@ -144,6 +154,7 @@ void Registry::shutdown() {
     const LoadedPlugin* plugin = loaded_.back();
     loaded_.pop_back();
     if (plugin->table_->deinit != nullptr) {
+      const host::NotedCall call(plugin->name(), "deinit");
       plugin->table_->deinit();
     }
   }

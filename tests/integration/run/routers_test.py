@@ -4,7 +4,7 @@
 import shutil
 import unittest
 
-from support import PYTHON, SOURCE, RunCase, train
+from support import FIXTURES, PYTHON, SOURCE, RunCase, train
 
 EXAMPLE = SOURCE / "examples" / "moe"
 
@@ -31,6 +31,18 @@ for wrong in (dict(top_k=17), dict(top_k=0), dict(experts=0), dict(tokens=-1), d
         raise SystemExit(f"{wrong} was routed")
     except RuntimeError:
         pass
+"""
+
+
+def unruly(where, way):
+    return f"""
+[plugins]
+router = "unruly_router"
+[plugins.path]
+unruly_router = "{FIXTURES}/unruly_router"
+[plugins.options.unruly_router]
+where = "{where}"
+way = "{way}"
 """
 
 
@@ -70,6 +82,41 @@ prism_router.Router()
         file = self.with_hook("")
         (self.folder / "hook.py").unlink()
         self.assert_fails(self.prism("run", file), 2, "hook.py' of the option 'hook' is not there")
+
+    def test_a_router_that_ends_its_rank_is_named(self):
+        hook = "import prism_router\nprism_router.Router().logits(8, 4, 2)\n"
+        for where, way, how in (("counts", "exit 0", "it ended the process with exit code 0"),
+                                ("counts", "segfault", "signal 11 (Segmentation fault)"),
+                                ("assign", "exit 3", "it ended the process with exit code 3"),
+                                ("logits", "_exit 0", "it ended the process with exit code 0")):
+            with self.subTest(where=where, way=way):
+                result = self.prism("run", self.with_hook(hook, more=unruly(where, way)))
+                self.assert_fails(result, 3, "plugin 'unruly_router' (libprism_unruly_router.so "
+                                  f"0.1.0): {where}() did not come back in rank 0: {how}")
+                self.assertNotIn("sys.exit", result.stderr)
+                self.assert_nothing_left()
+
+    def test_what_comes_back_is_not_blamed(self):
+        hook = "import prism_router\nprism_router.Router().logits(8, 4, 2)\nraise SystemExit(5)\n"
+        result = self.prism("run", self.with_hook(hook))
+        self.assert_fails(result, 1, "hook.py failed")
+        self.assertNotIn("did not come back", result.stderr)
+
+    def test_a_router_that_cannot_be_opened_and_closed_is_tried_before_any_rank(self):
+        for where, way, how in (("open", "crash", "signal 6 (Aborted)"),
+                                ("open", "exit 0", "it called exit"),
+                                ("open", "exit 3", "exit code 3"),
+                                ("close", "segfault", "signal 11"),
+                                ("close", "_exit 0", "it called exit"),
+                                ("close", "hang", "no answer within")):
+            with self.subTest(where=where, way=way):
+                result = self.prism("run", self.with_hook("", more=unruly(where, way)))
+                self.assert_fails(
+                    result, 3, "trying the plugins of this experiment in a process of their own",
+                    f"plugin 'unruly_router' (libprism_unruly_router.so 0.1.0): {where}() did not "
+                    f"come back in the process that tries it: {how}")
+                self.assertFalse((self.folder / "run" / "ranks").exists())
+                self.assert_nothing_left()
 
     def test_hook_and_router_make_recordings_stale(self):
         file = self.with_hook("import prism_router\n")
