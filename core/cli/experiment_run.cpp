@@ -12,6 +12,7 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/cli/environment.hpp"
+#include "core/cli/experiment_plugins.hpp"
 #include "core/cli/plugin_trial.hpp"
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
@@ -105,8 +106,8 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
                      ", of which [time] warmup_iterations = " + std::to_string(warmup) +
                      " leaves none: let it run more, or lower warmup_iterations");
   }
-  // Iterations of one kind have the same communications on every rank; the most frequent kind
-  // counts.
+  // Iterations of one kind have the same communications on every rank, of whatever sizes; the most
+  // frequent kind counts.
   std::map<std::vector<uint64_t>, std::vector<uint32_t>> kinds;
   for (uint32_t iteration = warmup + 1; iteration <= training; ++iteration) {
     std::vector<uint64_t> shape;
@@ -121,6 +122,20 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
     return a.second.size() < b.second.size();
   });
   counted.iterations = most->second;
+  // Alike in all but sizes (experts get other numbers of tokens in each step): they all count.
+  std::set<std::vector<uint64_t>> amounts;
+  for (const uint32_t iteration : counted.iterations) {
+    std::vector<uint64_t> bytes;
+    for (const schedule::CollectedClass& c : collected.classes) {
+      bytes.push_back(c.repeats.front().iteration_bytes[iteration]);
+    }
+    amounts.insert(std::move(bytes));
+  }
+  if (amounts.size() > 1) {
+    counted.notes.push_back("the iterations that count communicate " +
+                            std::to_string(amounts.size()) +
+                            " different amounts of data; the interval holds the difference");
+  }
   const size_t others = training - warmup - counted.iterations.size();
   if (others > 0) {
     counted.notes.push_back("of " + count_of(training - warmup, "iteration") + " " +
@@ -128,6 +143,43 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
                             " communicate differently from most and are left out");
   }
   return counted;
+}
+
+/// Whether the rank got a value that this rule may have given. An agent tells which tensor source
+/// made a value, not which rule asked for it: of two rules that differ in dtype, shape or call
+/// alone both count as used.
+bool may_have_used(const schedule::RecordedRank& recorded, const wire::SourceRule& rule) {
+  if (rule.ranks && std::find(rule.ranks->begin(), rule.ranks->end(), recorded.program.rank) ==
+                        rule.ranks->end()) {
+    return false;
+  }
+  return std::any_of(
+      recorded.made_up.begin(), recorded.made_up.end(), [&](const schedule::MadeUpCount& made_up) {
+        return made_up.source == rule.source.id &&
+               (!rule.kind || made_up.operation == graph::to_string(graph::Kind{*rule.kind})) &&
+               (!rule.group || made_up.communicator == *rule.group);
+      });
+}
+
+/// A rule that nothing came of is mostly a mistake in it.
+void note_unused_rules(const schedule::Collected& collected,
+                       const std::vector<wire::SourceRule>& rules,
+                       std::vector<std::string>& notes) {
+  for (const wire::SourceRule& rule : rules) {
+    const auto uses = [&](const schedule::RecordedRank& recorded) {
+      return may_have_used(recorded, rule);
+    };
+    const bool used = std::any_of(collected.classes.begin(), collected.classes.end(),
+                                  [&](const schedule::CollectedClass& c) {
+                                    return std::any_of(c.repeats.begin(), c.repeats.end(), uses) ||
+                                           std::any_of(c.checks.begin(), c.checks.end(), uses);
+                                  });
+    if (!used) {
+      notes.push_back(rule.place +
+                      ": this [[collect.rule]] matched nothing that the ranks which "
+                      "were run received");
+    }
+  }
 }
 
 void add_made_up(std::vector<schedule::MadeUpCount>& total,
@@ -236,6 +288,19 @@ Result<config::PluginOptions> ExperimentRun::plugin_options(std::string_view id,
   return options;
 }
 
+Status ExperimentRun::find_plugins() const {
+  config::Diagnostics diagnostics(experiment_.document->source);
+  const std::vector<plugin::Candidate> candidates = registry_->list();
+  check_plugins(experiment_, candidates, diagnostics);
+  const auto is_plugin = [](const config::Diagnostic& d) {
+    return d.code == config::ErrorCode::Plugin;
+  };
+  if (std::none_of(diagnostics.shown().begin(), diagnostics.shown().end(), is_plugin)) {
+    return diagnostics.status();
+  }
+  return plugin_error(diagnostics.text() + registry_->places(candidates), Code::NotFound);
+}
+
 Status ExperimentRun::try_plugins() {
   constexpr std::chrono::seconds kTimeout{20};
   auto tried = try_in_child("a plugin of this experiment", kTimeout, [this] {
@@ -256,18 +321,13 @@ Status ExperimentRun::load_plugins() {
   PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
                    plugin_options(plugins.runtime, PRISM_RUNTIME_1));
-  for (const std::string_view id : config::plugin_option_ids(experiment_)) {
-    if (id != plugins.launcher && id != plugins.runtime && id != plugins.router) {
-      return config_error("[plugins.options." + std::string(id) + "] in '" + experiment_.file +
-                          "': this experiment uses no plugin of that id");
-    }
-  }
   PRISM_TRY_ASSIGN(runtime_,
                    plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
   return open_rank_plugins();
 }
 
 Status ExperimentRun::open_plugins() {
+  PRISM_TRY(find_plugins());
   PRISM_TRY(try_plugins());
   PRISM_TRY(load_plugins());
   PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment_with(experiment_.job.env)));
@@ -403,6 +463,7 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
     }
   }
   note_busy_machine(report);
+  note_unused_rules(collected, rules_, report.notes);
   PRISM_TRY_ASSIGN(Counted counted,
                    choose_iterations(collected, experiment_.time.warmup_iterations));
   report.notes.insert(report.notes.end(), counted.notes.begin(), counted.notes.end());
@@ -425,7 +486,8 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
           PRISM_TRY(graph::compare_structure(job, check.program));
         }
       }
-      PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));
+      PRISM_TRY(
+          graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
     }
     graph::apply_links(
         job, world.links.empty() ? link_chooser(experiment_) : same_link(world.links.at(repeat)));

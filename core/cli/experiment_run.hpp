@@ -51,6 +51,8 @@ class ExperimentRun {
   ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins, RunDir run_dir,
                 int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
+  /// Whether they are there, by their manifests.
+  Status find_plugins() const;
   /// Does what load_plugins() does, and ends the plugins, in a child process first: one that
   /// crashes, hangs or ends the process there is named. All else is told by load_plugins().
   Status try_plugins();

@@ -42,7 +42,7 @@ const Usage kCheck{
          {"list", "", "name the tests and run none"}}),
     "Stages: S0 file, S1 load, S2 identity, S3 lifecycle, S4 options, S5 semantics of the kind,\n"
     "S6 errors, S7 compatibility, S8 threads, S9 determinism, S10 unload. Exit code: 0, or 3 when\n"
-    "a test fails, crashes or takes too long."};
+    "a test fails, crashes or takes too long, or 2 when tests need --options FILE."};
 
 Result<int64_t> integer_or(const Arguments& arguments, const std::string& flag, int64_t otherwise,
                            int64_t min, int64_t max) {
@@ -112,10 +112,10 @@ void print_list(const conformance::Suite& tests) {
   }
 }
 
-/// Runs the tests and prints what came out.
-Result<bool> run(const Arguments& arguments, const CheckedPlugin& plugin,
-                 const conformance::Subject& subject, const conformance::Suite& tests,
-                 const conformance::RunOptions& options) {
+/// Runs the tests and prints what came out. Gives the exit code.
+Result<int> run(const Arguments& arguments, const CheckedPlugin& plugin,
+                const conformance::Subject& subject, const conformance::Suite& tests,
+                const conformance::RunOptions& options) {
   const bool json = arguments.has("json");
   const bool only_failed = arguments.has("only-failed");
   const std::vector<TestResult> results =
@@ -133,11 +133,16 @@ Result<bool> run(const Arguments& arguments, const CheckedPlugin& plugin,
   if (arguments.has("junit")) {
     PRISM_TRY(write_file_atomically(arguments.at("junit"), as_junit(plugin, results)));
   }
-  return std::none_of(results.begin(), results.end(),
-                      [](const TestResult& r) { return is_failure(r.verdict.outcome); });
+  const bool failed = std::any_of(results.begin(), results.end(), [](const TestResult& r) {
+    return is_failure(r.verdict.outcome);
+  });
+  if (!failed && !missing_options(results).empty()) {
+    return config_error("").exit_code();
+  }
+  return failed ? plugin_error("").exit_code() : 0;
 }
 
-Result<bool> check_plugin(const Arguments& arguments) {
+Result<int> check_plugin(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   PRISM_TRY_ASSIGN(const plugin::Candidate found, find_plugin(arguments.at("ID|PATH"), path));
   if (found.state != plugin::State::Ok) {
@@ -153,7 +158,7 @@ Result<bool> check_plugin(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const conformance::RunOptions options, run_options(arguments));
   if (arguments.has("list")) {
     print_list(tests);
-    return true;
+    return 0;
   }
   if (arguments.has("junit")) {  // what cannot be written is told before the tests take their time
     PRISM_TRY(write_file_atomically(arguments.at("junit"), ""));
@@ -163,11 +168,8 @@ Result<bool> check_plugin(const Arguments& arguments) {
 }
 
 int check(const Arguments& arguments) {
-  const Result<bool> held = check_plugin(arguments);
-  if (!held.ok()) {
-    return report_error(held.status());
-  }
-  return *held ? 0 : plugin_error("").exit_code();
+  const Result<int> code = check_plugin(arguments);
+  return code.ok() ? *code : report_error(code.status());
 }
 
 }  // namespace

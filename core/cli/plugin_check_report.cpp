@@ -15,6 +15,7 @@ namespace {
 
 using conformance::Outcome;
 using conformance::TestResult;
+using conformance::Verdict;
 
 constexpr Outcome kOutcomes[] = {Outcome::Pass, Outcome::Warn,  Outcome::Skip,   Outcome::Blocked,
                                  Outcome::Fail, Outcome::Crash, Outcome::Timeout};
@@ -87,6 +88,16 @@ std::string as_line(const CheckedPlugin& plugin, const TestResult& result) {
   return line + "\n";
 }
 
+std::string missing_options(const std::vector<TestResult>& results) {
+  for (const TestResult& result : results) {
+    const Verdict& verdict = result.verdict;
+    if (verdict.outcome == Outcome::Skip && verdict.reason.starts_with(conformance::kNoOptions)) {
+      return verdict.reason.substr(conformance::kNoOptions.size());
+    }
+  }
+  return {};
+}
+
 std::string summary_line(const std::vector<TestResult>& results) {
   std::string line = std::to_string(results.size()) + " tests:";
   const char* separator = " ";
@@ -96,7 +107,11 @@ std::string summary_line(const std::vector<TestResult>& results) {
       separator = ", ";
     }
   }
-  return line + "\n";
+  line += "\n";
+  if (const std::string missing = missing_options(results); !missing.empty()) {
+    line += "NOT CHECKED: what is skipped for want of its options: " + missing + "\n";
+  }
+  return line;
 }
 
 std::string as_json(const CheckedPlugin& plugin, const std::vector<TestResult>& results) {

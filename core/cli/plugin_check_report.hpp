@@ -23,6 +23,9 @@ struct CheckedPlugin {
 /// One line per test, for a failure two.
 std::string as_line(const CheckedPlugin& plugin, const conformance::TestResult& result);
 /// "41 tests: 40 pass, 1 skip"
+/// Why tests were skipped that values of options would let run; empty: none was.
+std::string missing_options(const std::vector<conformance::TestResult>& results);
+
 std::string summary_line(const std::vector<conformance::TestResult>& results);
 std::string as_json(const CheckedPlugin& plugin,
                     const std::vector<conformance::TestResult>& results);

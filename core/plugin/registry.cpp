@@ -162,30 +162,41 @@ void Registry::shutdown() {
 
 Status Registry::not_found(std::string_view id, const std::vector<Candidate>& candidates) const {
   std::vector<std::string_view> ids;
-  std::string rejected;
   for (const Candidate& candidate : candidates) {
     if (candidate.state == State::Ok) {
       ids.push_back(candidate.id);
-    } else if (candidate.state != State::Shadowed) {
-      rejected += "\n  rejected: " + candidate.folder + ": " + candidate.reason;
     }
   }
   std::string message = "no plugin '" + std::string(id) + "'";
   if (const std::string hint = config::suggestion(id, ids); !hint.empty()) {
     message += "; " + hint;
   }
+  return plugin_error(message + "\n" + places(candidates), Code::NotFound);
+}
+
+std::string Registry::places(const std::vector<Candidate>& candidates) const {
+  std::vector<std::string> lines;
   for (const std::string& folder : path_.folders) {
-    message += "\n  searched: " + folder;
+    lines.push_back("searched: " + folder);
   }
   for (const auto& [name, folder] : path_.overrides) {
-    message.append("\n  searched: ").append(folder).append(" (for '").append(name).append("')");
+    lines.push_back("searched: " + folder + " (for '" + name + "')");
   }
   for (const std::string& root : path_.roots) {
     std::error_code error;
     const std::filesystem::directory_iterator open(root, error);
-    message += "\n  searched: " + root + (error ? " (" + error.message() + ")" : "");
+    lines.push_back("searched: " + root + (error ? " (" + error.message() + ")" : ""));
   }
-  return plugin_error(message + rejected, Code::NotFound);
+  for (const Candidate& candidate : candidates) {
+    if (candidate.state != State::Ok && candidate.state != State::Shadowed) {
+      lines.push_back("rejected: " + candidate.folder + ": " + candidate.reason);
+    }
+  }
+  std::string text;
+  for (const std::string& line : lines) {
+    text += (text.empty() ? "  " : "\n  ") + line;
+  }
+  return text;
 }
 
 }  // namespace prism::plugin

@@ -128,7 +128,7 @@ void add_lifecycle_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
     suite.push_back({kind_test(3, *kind, "two_sessions"),
                      "Closing one session does not touch the other.",
                      [kind](Context& c) { two_sessions(c, *kind); },
-                     {open}});
+                     {open, kind_test(9, *kind, "repeat")}});
   }
 }
 

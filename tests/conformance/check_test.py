@@ -174,18 +174,36 @@ class Check(unittest.TestCase):
         options = self.folder / "options.toml"
         options.write_text("[plugins.options.mutant]\nspread = 7\n")
         self.assertEqual(check(self.good, "--options", str(options)).returncode, 0)
-        options.write_text("[plugins.options.mutant]\nspread = 70\n")
-        done = check(self.good, "--options", str(options))
-        self.assertRegex(done.stdout, r"fail +S4\.router\.table: .*spread")
-        self.assertIn("--options", done.stdout)
+
+    def test_mistakes_in_the_options_of_the_user_are_not_the_plugins(self):
+        options = self.folder / "options.toml"
+        for text, words in [("spread = 70", r"'spread'.*10"), ("spraed = 7", r"unknown key 'spraed'.*did you mean 'spread'")]:
+            options.write_text(f"[plugins.options.mutant]\n{text}\n")
+            done = check(self.good, "--options", str(options))
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertNotRegex(done.stdout, r"(?m)^(fail|blocked)")
+            self.assertRegex(done.stdout, rf"NOT CHECKED: .*options\.toml:2:\d+: error: .*{words}.*\n$")
+        for text, words in [("[plugins.options.mutnat]\nspread = 7\n", "did you mean 'mutnat'?"), ("[job]\n", ""),
+                            ("plugins = 3\n", "")]:
+            options.write_text(text)
+            done = check(self.good, "--options", str(options))
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(f"options.toml has no [plugins.options.mutant]", done.stderr)
+            self.assertIn(words, done.stderr)
 
     def test_required_option_is_asked_for(self):
         done = check(self.build("required_option"))
-        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         self.assertRegex(done.stdout, r"skip +S4\.router\.table: .*place.*--options")
+        self.assertRegex(done.stdout, r"\d+ pass, \d+ skip\nNOT CHECKED: .*required key 'place'.*--options FILE\n$")
         options = self.folder / "options.toml"
         options.write_text('[plugins.options.mutant]\nplace = "here"\n')
         done = check(self.build("required_option"), "--options", str(options))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertNotRegex(done.stdout, r"(?m)^skip")
+
+    def test_required_options_with_bounds_need_no_file(self):
+        done = check(self.build("required_with_bounds"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotRegex(done.stdout, r"(?m)^skip")
 

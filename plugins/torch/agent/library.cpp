@@ -89,19 +89,28 @@ void prepare_bye(int64_t reason, std::string detail, std::vector<std::string> fi
                               .clocks = entry.entered()});
 }
 
+// The time that a router takes is no time of the program, whose gate it stands for.
 bool router_available() {
   return RankRouter::get().available();
 }
 at::Tensor router_counts(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
                          int64_t micro_batch) {
+  const Entry entry;
   return RankRouter::get().counts({tokens, experts, top_k, layer, micro_batch});
+}
+at::Tensor router_received(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
+                           int64_t micro_batch, const std::vector<int64_t>& ranks) {
+  const Entry entry;
+  return RankRouter::get().received({tokens, experts, top_k, layer, micro_batch}, ranks);
 }
 at::Tensor router_assign(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
                          int64_t micro_batch) {
+  const Entry entry;
   return RankRouter::get().assign({tokens, experts, top_k, layer, micro_batch});
 }
 at::Tensor router_logits(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
                          int64_t micro_batch, at::ScalarType dtype) {
+  const Entry entry;
   return RankRouter::get().logits({tokens, experts, top_k, layer, micro_batch}, dtype);
 }
 
@@ -121,6 +130,7 @@ TORCH_LIBRARY(prism, library) {
   library.def("keep", agent::keep);
   library.def("router_available", agent::router_available);
   library.def("router_counts", agent::router_counts);
+  library.def("router_received", agent::router_received);
   library.def("router_assign", agent::router_assign);
   library.def("router_logits", agent::router_logits);
 }

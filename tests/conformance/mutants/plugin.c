@@ -59,7 +59,9 @@ const prism_option_t kRows[OPTION_COUNT] = {
     {
         .name = TEXT("spread"),
         .type = PRISM_OPTION_INT,
-#ifdef MUTANT_bad_default
+#ifdef MUTANT_required_with_bounds
+        .required = 1,
+#elif defined(MUTANT_bad_default)
         .default_text = TEXT("11"),
 #elif defined(MUTANT_default_no_toml)
         .default_text = TEXT("three"),

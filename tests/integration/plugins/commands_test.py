@@ -291,26 +291,36 @@ class Run(Commands):
         self.assertFalse((self.folder / "run" / "ranks").exists())
         return done.stderr
 
+    def refused_as(self, kind, plugin, root=BAD):
+        """The same of a plugin whose manifest says that it is of this kind: so it comes to be loaded."""
+        root_of_kind = self.folder / f"as_{kind}"
+        folder = root_of_kind / plugin
+        shutil.copytree(root / plugin, folder)
+        manifest = folder / "plugin.toml"
+        text = manifest.read_text().replace("com.example.nothing/1", f"prism.{kind}/1")
+        manifest.write_text(text.replace("drafts = []", f'drafts = ["{kind}"]'))
+        return self.refused(kind, plugin, root=root_of_kind)
+
     def test_late_symbol(self):
         for kind in ("runtime", "launcher"):
             self.assertIn(
                 "plugin 'late_symbol' (libprism_late_symbol.so 0.1.0) cannot be loaded: "
                 "libprism_late_symbol.so needs the symbol 'planner::plan_tokens(long)', which "
                 "neither it nor any library that it is linked to defines",
-                self.refused(kind, "late_symbol"))
+                self.refused_as(kind, "late_symbol"))
 
     def test_lost_dependency_is_named_with_who_needs_it(self):
         self.assertIn("libprism_missing_dependency.so needs the library libprism_lost_planner.so, "
-                      "which was not found", self.refused("runtime", "missing_dependency"))
+                      "which was not found", self.refused_as("runtime", "missing_dependency"))
         self.assertIn("libprism_middle.so needs the library libprism_lost_planner.so",
-                      self.refused("runtime", "missing_below"))
+                      self.refused_as("runtime", "missing_below"))
 
     def test_a_plugin_that_ends_its_process(self):
         for name, function, ending in (("aborts", "init", "signal 6"),
                                        ("exits", "init", "it called exit"),
                                        ("crashes_at_end", "deinit", "signal 11"),
                                        ("hangs_at_end", "deinit", "no answer within 20000 ms")):
-            message = self.refused("launcher", name, root=MISBEHAVING)
+            message = self.refused_as("launcher", name, root=MISBEHAVING)
             self.assertIn("trying the plugins of this experiment in a process of their own",
                           message)
             self.assertIn(f"plugin '{name}' (libprism_{name}.so 0.1.0): {function}() did not come "

@@ -205,10 +205,23 @@ dist.destroy_process_group()
                 self.assertNotIn("sys.exit", result.stderr)
                 self.assert_nothing_left()
 
+    def test_a_rule_that_matches_nothing_is_said(self):
+        result = self.run_rules(train(), rule('id = "constant", value = 1', op='"all_reduce"'),
+                                rule('id = "zeros"', dtype='"bfloat16"'),
+                                rule('id = "constant", value = 2', op='"broadcast"'))
+        self.assert_ok(result)
+        lines = (self.folder / "experiment.toml").read_text().splitlines()
+        first, *others = [n for n, line in enumerate(lines, 1) if line.startswith("[[collect.rule]]")]
+        notes = [n for n in self.metrics()["notes"] if "matched nothing" in n]
+        self.assertEqual(len(notes), 2, notes)
+        for place, note in zip(others, notes):
+            self.assertIn(f"experiment.toml:{place}: this [[collect.rule]] matched nothing", note)
+            self.assertIn(note, result.stdout)
+
     def test_wrong_rules(self):
         for source, code, texts in (
             ('id = "constnat", value = 1', 3,
-             ["[[collect.rule]]", "no plugin 'constnat'", "did you mean 'constant'?"]),
+             ["experiment.toml:", "no plugin 'constnat'", "did you mean 'constant'?"]),
             ('id = "local"', 3, ["plugin 'local'", "has no prism.tensor_source/1", "constant"]),
             ('id = "constant"', 2, ["experiment.toml:", "missing required key 'value' in "
                                     "[collect.rule.source]"]),
