@@ -374,7 +374,7 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.world_size = world.size;
   job.classes = world.classes;
   job.check_replicas = world.check_replicas;
-  job.repeats = experiment_.time.repeats;
+  job.repeats = world.repeats;
   job.seed = experiment_.seed;
   job.script = experiment_.job.script;
   job.args = world.args;
@@ -398,7 +398,8 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.pin_to = world.pin_to;
 
   schedule::CoordinatorOptions options;
-  options.cores = cores_for(experiment_.collect.slots);
+  // Ranks that are held against real ones run at once, as those do, however many slots there are.
+  options.cores = world.pin_to.empty() ? cores_for(experiment_.collect.slots) : world.pin_to;
   options.timeout = std::chrono::nanoseconds(experiment_.collect.timeout);
   options.interrupt_fd = interrupt_fd_;
 
@@ -437,78 +438,6 @@ schedule::ProcessLimits ExperimentRun::limits() const {
   limits.interrupt_fd = interrupt_fd_;
   limits.timeout = std::chrono::nanoseconds(experiment_.collect.timeout);
   return limits;
-}
-
-Result<Verification> ExperimentRun::verify(uint32_t ranks) {
-  Verification verification;
-  verification.world_size = ranks;
-  World world;
-  world.size = ranks;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    world.classes.push_back({rank});
-  }
-  world.args = experiment_.job.args;
-  world.env = experiment_.job.env;
-  const auto shape = experiment_.verify.find(ranks);
-  if (shape != experiment_.verify.end()) {
-    verification.args_given = shape->second.args.has_value();
-    world.args = shape->second.args.value_or(world.args);
-    world.env.insert(world.env.end(), shape->second.env.begin(), shape->second.env.end());
-  }
-  world.folder = run_dir_.file("verify." + std::to_string(ranks));
-  world.pin_to = usable_cores();
-  PRISM_TRY(make_folders(world.folder));
-
-  const std::vector<std::string> env = environment_with(world.env);
-  PRISM_TRY_ASSIGN(const std::unique_ptr<schedule::Launcher> launcher, open_launcher());
-  const uint32_t second_core = world.pin_to[1 % world.pin_to.size()];
-  progress_.now("measuring gloo between two processes of this machine");
-  PRISM_TRY_ASSIGN(verification.link,
-                   schedule::measure_link(*launcher, *runtime_, world.pin_to[0], second_core, env,
-                                          world.folder, limits()));
-  world.link = verification.link.medians();
-
-  schedule::ReferenceSpec spec;
-  spec.world_size = ranks;
-  spec.cores = world.pin_to;
-  spec.script = experiment_.job.script;
-  for (const std::string& argument : world.args) {
-    spec.args.push_back(config::substitute_placeholders(argument, ranks, 0));
-  }
-  spec.env = env;
-  std::vector<DurationNs> measured;
-  for (uint32_t repeat = 1; repeat <= experiment_.time.repeats; ++repeat) {
-    auto ended = schedule::run_reference(*launcher, *runtime_, spec, world.folder,
-                                         experiment_.job.cwd, limits());
-    if (!ended.ok()) {
-      return std::move(ended).status().context("running the job for real, " +
-                                               count_of(ranks, "rank") + " under torchrun on " +
-                                               count_of(world.pin_to.size(), "core"));
-    }
-    const schedule::ReferenceRun& run = *ended;
-    verification.late_aborts += run.late_aborts;
-    const size_t warmup = experiment_.time.warmup_iterations;
-    for (size_t i = warmup; i < run.iteration_times.size(); ++i) {
-      measured.push_back(run.iteration_times[i]);
-    }
-    progress_.step(count_of(ranks, "rank") + " for real: measured" +
-                   (repeat > 1 ? " (repeat " + std::to_string(repeat) + ")" : ""));
-  }
-  // Recorded anew, under the conditions of the real run: what was recorded earlier may be of a
-  // machine that was busier.
-  auto report = predict(world, /*fresh=*/true);
-  if (!report.ok()) {
-    return std::move(report).status().context("predicting the job at " + count_of(ranks, "rank"));
-  }
-  if (measured.empty()) {
-    return run_error("the job at " + count_of(ranks, "rank") +
-                     " ran no iteration beyond [time] "
-                     "warmup_iterations = " +
-                     std::to_string(experiment_.time.warmup_iterations));
-  }
-  verification.measured = spread_of(measured);
-  verification.predicted = report->prediction.iteration_time;
-  return verification;
 }
 
 Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
@@ -560,7 +489,8 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
       PRISM_TRY(
           graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
     }
-    graph::apply_links(job, world.link ? same_link(*world.link) : link_chooser(experiment_));
+    graph::apply_links(
+        job, world.links.empty() ? link_chooser(experiment_) : same_link(world.links.at(repeat)));
     if (experiment_.predict.compute_scale != 1.0) {
       graph::scale_compute(job, experiment_.predict.compute_scale);
     }
@@ -599,6 +529,7 @@ Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> ver
   world.size = experiment_.parallel.world_size;
   world.classes = experiment_.parallel.classes;
   world.check_replicas = experiment_.parallel.check_replicas;
+  world.repeats = experiment_.time.repeats;
   world.args = experiment_.job.args;
   world.env = experiment_.job.env;
   world.folder = run_dir_.path();
@@ -608,6 +539,9 @@ Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> ver
   report.versions = versions_;
   if (verify_ranks) {
     PRISM_TRY_ASSIGN(report.verification, verify(*verify_ranks));
+    if (auto note = note_taken_cores(*report.verification)) {
+      report.notes.push_back(std::move(*note));
+    }
   }
   PRISM_TRY(write_file_atomically(run_dir_.file("metrics.json"), render_metrics(report)));
   return report;

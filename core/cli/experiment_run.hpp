@@ -16,6 +16,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/schedule/collect.hpp"
 #include "core/schedule/process.hpp"
+#include "core/schedule/reference.hpp"
 #include "prism/link/link.hpp"
 #include "prism/wire/agent.hpp"
 
@@ -39,11 +40,12 @@ class ExperimentRun {
     uint32_t size = 0;
     config::Classes classes;
     uint32_t check_replicas = 0;
+    uint32_t repeats = 1;
     std::vector<std::string> args;
     config::StringPairs env;
     std::string folder;
-    std::vector<uint32_t> pin_to;    ///< cores of the ranks; none: any
-    std::optional<link::Link> link;  ///< in place of those of the experiment
+    std::vector<uint32_t> pin_to;   ///< cores of the ranks; none: any
+    std::vector<link::Link> links;  ///< by repeat, in place of those of the experiment; or none
   };
 
   ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins, RunDir run_dir,
@@ -62,6 +64,10 @@ class ExperimentRun {
   Status write_timeline_of(const World& world, const replay::PredictInput& input,
                            RunReport& report) const;
   Result<Verification> verify(uint32_t ranks);
+  World world_to_verify(uint32_t ranks) const;
+  Result<schedule::MeasuredLink> measure_link(const World& world);
+  /// One run of the job for real: its iterations that count.
+  Result<schedule::ReferenceRun> run_for_real(const World& world);
   Result<std::unique_ptr<schedule::Launcher>> open_launcher();
   schedule::ProcessLimits limits() const;
 
