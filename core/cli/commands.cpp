@@ -3,33 +3,15 @@
 
 #include <cstdio>
 
+#include "core/base/text.hpp"
+
 namespace prism::cli {
-namespace {
-
-/// `text` with control characters written as \xNN; newlines and tabs stay.
-std::string visible(const std::string& text) {
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-      shown += escaped;
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
-}
-
-}  // namespace
-
 int report_error(const Status& status) {
   // A configuration error is a whole report already, each line with its place in the file.
   const std::string text = status.to_string();
   const bool located = status.domain() == Domain::Config && text.find(": error: ") != text.npos;
   // What a job printed or raised is in it too: no control character reaches the terminal.
-  std::fprintf(stderr, located ? "%s\n" : "prism: error: %s\n", visible(text).c_str());
+  std::fprintf(stderr, located ? "%s\n" : "prism: error: %s\n", printable_lines(text).c_str());
   return status.exit_code();
 }
 

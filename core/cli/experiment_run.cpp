@@ -2,6 +2,7 @@
 #include "core/cli/experiment_run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <sched.h>
 #include <set>
@@ -11,7 +12,8 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/cli/environment.hpp"
-#include "core/cli/plugin_probe.hpp"
+#include "core/cli/experiment_plugins.hpp"
+#include "core/cli/plugin_trial.hpp"
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
@@ -104,8 +106,8 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
                      ", of which [time] warmup_iterations = " + std::to_string(warmup) +
                      " leaves none: let it run more, or lower warmup_iterations");
   }
-  // Iterations of one kind have the same communications on every rank; the most frequent kind
-  // counts.
+  // Iterations of one kind have the same communications on every rank, of whatever sizes; the most
+  // frequent kind counts.
   std::map<std::vector<uint64_t>, std::vector<uint32_t>> kinds;
   for (uint32_t iteration = warmup + 1; iteration <= training; ++iteration) {
     std::vector<uint64_t> shape;
@@ -120,6 +122,20 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
     return a.second.size() < b.second.size();
   });
   counted.iterations = most->second;
+  // Alike in all but sizes (experts get other numbers of tokens in each step): they all count.
+  std::set<std::vector<uint64_t>> amounts;
+  for (const uint32_t iteration : counted.iterations) {
+    std::vector<uint64_t> bytes;
+    for (const schedule::CollectedClass& c : collected.classes) {
+      bytes.push_back(c.repeats.front().iteration_bytes[iteration]);
+    }
+    amounts.insert(std::move(bytes));
+  }
+  if (amounts.size() > 1) {
+    counted.notes.push_back("the iterations that count communicate " +
+                            std::to_string(amounts.size()) +
+                            " different amounts of data; the interval holds the difference");
+  }
   const size_t others = training - warmup - counted.iterations.size();
   if (others > 0) {
     counted.notes.push_back("of " + count_of(training - warmup, "iteration") + " " +
@@ -127,6 +143,43 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
                             " communicate differently from most and are left out");
   }
   return counted;
+}
+
+/// Whether the rank got a value that this rule may have given. An agent tells which tensor source
+/// made a value, not which rule asked for it: of two rules that differ in dtype, shape or call
+/// alone both count as used.
+bool may_have_used(const schedule::RecordedRank& recorded, const wire::SourceRule& rule) {
+  if (rule.ranks && std::find(rule.ranks->begin(), rule.ranks->end(), recorded.program.rank) ==
+                        rule.ranks->end()) {
+    return false;
+  }
+  return std::any_of(
+      recorded.made_up.begin(), recorded.made_up.end(), [&](const schedule::MadeUpCount& made_up) {
+        return made_up.source == rule.source.id &&
+               (!rule.kind || made_up.operation == graph::to_string(graph::Kind{*rule.kind})) &&
+               (!rule.group || made_up.communicator == *rule.group);
+      });
+}
+
+/// A rule that nothing came of is mostly a mistake in it.
+void note_unused_rules(const schedule::Collected& collected,
+                       const std::vector<wire::SourceRule>& rules,
+                       std::vector<std::string>& notes) {
+  for (const wire::SourceRule& rule : rules) {
+    const auto uses = [&](const schedule::RecordedRank& recorded) {
+      return may_have_used(recorded, rule);
+    };
+    const bool used = std::any_of(collected.classes.begin(), collected.classes.end(),
+                                  [&](const schedule::CollectedClass& c) {
+                                    return std::any_of(c.repeats.begin(), c.repeats.end(), uses) ||
+                                           std::any_of(c.checks.begin(), c.checks.end(), uses);
+                                  });
+    if (!used) {
+      notes.push_back(rule.place +
+                      ": this [[collect.rule]] matched nothing that the ranks which "
+                      "were run received");
+    }
+  }
 }
 
 void add_made_up(std::vector<schedule::MadeUpCount>& total,
@@ -235,51 +288,56 @@ Result<config::PluginOptions> ExperimentRun::plugin_options(std::string_view id,
   return options;
 }
 
-Status ExperimentRun::try_plugins() const {
-  const config::Experiment::Plugins& plugins = experiment_.plugins;
-  std::set<std::string> ids = {plugins.launcher, plugins.runtime};
-  if (plugins.router) {
-    ids.insert(*plugins.router);
+Status ExperimentRun::find_plugins() const {
+  config::Diagnostics diagnostics(experiment_.document->source);
+  const std::vector<plugin::Candidate> candidates = registry_->list();
+  check_plugins(experiment_, candidates, diagnostics);
+  const auto is_plugin = [](const config::Diagnostic& d) {
+    return d.code == config::ErrorCode::Plugin;
+  };
+  if (std::none_of(diagnostics.shown().begin(), diagnostics.shown().end(), is_plugin)) {
+    return diagnostics.status();
   }
-  for (const config::CollectRule& rule : experiment_.collect.rules) {
-    ids.insert(rule.source);
-  }
-  for (const std::string& id : ids) {
-    // One that is not there, or not in order, is told with more words where it is used.
-    const Result<plugin::Candidate> found = registry_->find(id);
-    if (found.ok() && found->state == plugin::State::Ok) {
-      auto survived = probe_plugin(*found, Description::Text, /*allow_insecure=*/true);
-      if (!survived.ok()) {
-        return std::move(survived).status().context("trying the plugin '" + id +
-                                                    "' in a process of its own");
-      }
-    }
-  }
-  return {};
+  return plugin_error(diagnostics.text() + registry_->places(candidates), Code::NotFound);
 }
 
-Status ExperimentRun::open_plugins() {
-  PRISM_TRY(try_plugins());
+Status ExperimentRun::try_plugins() {
+  constexpr std::chrono::seconds kTimeout{20};
+  auto tried = try_in_child("a plugin of this experiment", kTimeout, [this] {
+    if (load_plugins().ok()) {
+      open_launcher().ok();
+    }
+    runtime_.reset();
+    registry_->shutdown();
+    return std::string();
+  });
+  return tried.ok() ? Status()
+                    : std::move(tried).status().context(
+                          "trying the plugins of this experiment in a process of their own");
+}
+
+Status ExperimentRun::load_plugins() {
   const config::Experiment::Plugins& plugins = experiment_.plugins;
   PRISM_TRY_ASSIGN(launcher_options_, plugin_options(plugins.launcher, PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const config::PluginOptions runtime_options,
                    plugin_options(plugins.runtime, PRISM_RUNTIME_1));
-  for (const std::string_view id : config::plugin_option_ids(experiment_)) {
-    if (id != plugins.launcher && id != plugins.runtime && id != plugins.router) {
-      return config_error("[plugins.options." + std::string(id) + "] in '" + experiment_.file +
-                          "': this experiment uses no plugin of that id");
-    }
-  }
   PRISM_TRY_ASSIGN(runtime_,
                    plugin::open_runtime(*registry_, plugins.runtime, runtime_options.abi()));
+  return open_rank_plugins();
+}
+
+Status ExperimentRun::open_plugins() {
+  PRISM_TRY(find_plugins());
+  PRISM_TRY(try_plugins());
+  PRISM_TRY(load_plugins());
   PRISM_TRY_ASSIGN(const std::string found, runtime_->probe(environment_with(experiment_.job.env)));
   versions_ = "prism=" PRISM_VERSION "\n";
-  for (const std::string& id : {plugins.launcher, plugins.runtime}) {
+  for (const std::string& id : {experiment_.plugins.launcher, experiment_.plugins.runtime}) {
     PRISM_TRY_ASSIGN(const plugin::LoadedPlugin* loaded, registry_->load(id));
     versions_ += "plugin " + id + "=" + loaded->manifest().version + "\n";
   }
   versions_ += found;
-  return open_rank_plugins();
+  return {};
 }
 
 Status ExperimentRun::open_rank_plugins() {
@@ -316,7 +374,7 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.world_size = world.size;
   job.classes = world.classes;
   job.check_replicas = world.check_replicas;
-  job.repeats = experiment_.time.repeats;
+  job.repeats = world.repeats;
   job.seed = experiment_.seed;
   job.script = experiment_.job.script;
   job.args = world.args;
@@ -340,7 +398,8 @@ Result<schedule::Collected> ExperimentRun::collect(const World& world, bool fres
   job.pin_to = world.pin_to;
 
   schedule::CoordinatorOptions options;
-  options.cores = cores_for(experiment_.collect.slots);
+  // Ranks that are held against real ones run at once, as those do, however many slots there are.
+  options.cores = world.pin_to.empty() ? cores_for(experiment_.collect.slots) : world.pin_to;
   options.timeout = std::chrono::nanoseconds(experiment_.collect.timeout);
   options.interrupt_fd = interrupt_fd_;
 
@@ -381,78 +440,6 @@ schedule::ProcessLimits ExperimentRun::limits() const {
   return limits;
 }
 
-Result<Verification> ExperimentRun::verify(uint32_t ranks) {
-  Verification verification;
-  verification.world_size = ranks;
-  World world;
-  world.size = ranks;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    world.classes.push_back({rank});
-  }
-  world.args = experiment_.job.args;
-  world.env = experiment_.job.env;
-  const auto shape = experiment_.verify.find(ranks);
-  if (shape != experiment_.verify.end()) {
-    verification.args_given = shape->second.args.has_value();
-    world.args = shape->second.args.value_or(world.args);
-    world.env.insert(world.env.end(), shape->second.env.begin(), shape->second.env.end());
-  }
-  world.folder = run_dir_.file("verify." + std::to_string(ranks));
-  world.pin_to = usable_cores();
-  PRISM_TRY(make_folders(world.folder));
-
-  const std::vector<std::string> env = environment_with(world.env);
-  PRISM_TRY_ASSIGN(const std::unique_ptr<schedule::Launcher> launcher, open_launcher());
-  const uint32_t second_core = world.pin_to[1 % world.pin_to.size()];
-  progress_.now("measuring gloo between two processes of this machine");
-  PRISM_TRY_ASSIGN(verification.link,
-                   schedule::measure_link(*launcher, *runtime_, world.pin_to[0], second_core, env,
-                                          world.folder, limits()));
-  world.link = verification.link.medians();
-
-  schedule::ReferenceSpec spec;
-  spec.world_size = ranks;
-  spec.cores = world.pin_to;
-  spec.script = experiment_.job.script;
-  for (const std::string& argument : world.args) {
-    spec.args.push_back(config::substitute_placeholders(argument, ranks, 0));
-  }
-  spec.env = env;
-  std::vector<DurationNs> measured;
-  for (uint32_t repeat = 1; repeat <= experiment_.time.repeats; ++repeat) {
-    auto ended = schedule::run_reference(*launcher, *runtime_, spec, world.folder,
-                                         experiment_.job.cwd, limits());
-    if (!ended.ok()) {
-      return std::move(ended).status().context("running the job for real, " +
-                                               count_of(ranks, "rank") + " under torchrun on " +
-                                               count_of(world.pin_to.size(), "core"));
-    }
-    const schedule::ReferenceRun& run = *ended;
-    verification.late_aborts += run.late_aborts;
-    const size_t warmup = experiment_.time.warmup_iterations;
-    for (size_t i = warmup; i < run.iteration_times.size(); ++i) {
-      measured.push_back(run.iteration_times[i]);
-    }
-    progress_.step(count_of(ranks, "rank") + " for real: measured" +
-                   (repeat > 1 ? " (repeat " + std::to_string(repeat) + ")" : ""));
-  }
-  // Recorded anew, under the conditions of the real run: what was recorded earlier may be of a
-  // machine that was busier.
-  auto report = predict(world, /*fresh=*/true);
-  if (!report.ok()) {
-    return std::move(report).status().context("predicting the job at " + count_of(ranks, "rank"));
-  }
-  if (measured.empty()) {
-    return run_error("the job at " + count_of(ranks, "rank") +
-                     " ran no iteration beyond [time] "
-                     "warmup_iterations = " +
-                     std::to_string(experiment_.time.warmup_iterations));
-  }
-  verification.measured = spread_of(measured);
-  verification.predicted = report->prediction.iteration_time;
-  return verification;
-}
-
 Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
   PRISM_TRY_ASSIGN(schedule::Collected collected, collect(world, fresh));
   RunReport report;
@@ -476,6 +463,7 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
     }
   }
   note_busy_machine(report);
+  note_unused_rules(collected, rules_, report.notes);
   PRISM_TRY_ASSIGN(Counted counted,
                    choose_iterations(collected, experiment_.time.warmup_iterations));
   report.notes.insert(report.notes.end(), counted.notes.begin(), counted.notes.end());
@@ -498,9 +486,11 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
           PRISM_TRY(graph::compare_structure(job, check.program));
         }
       }
-      PRISM_TRY(graph::check(job).context("the ranks of this job do not fit together"));
+      PRISM_TRY(
+          graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
     }
-    graph::apply_links(job, world.link ? same_link(*world.link) : link_chooser(experiment_));
+    graph::apply_links(
+        job, world.links.empty() ? link_chooser(experiment_) : same_link(world.links.at(repeat)));
     if (experiment_.predict.compute_scale != 1.0) {
       graph::scale_compute(job, experiment_.predict.compute_scale);
     }
@@ -539,6 +529,7 @@ Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> ver
   world.size = experiment_.parallel.world_size;
   world.classes = experiment_.parallel.classes;
   world.check_replicas = experiment_.parallel.check_replicas;
+  world.repeats = experiment_.time.repeats;
   world.args = experiment_.job.args;
   world.env = experiment_.job.env;
   world.folder = run_dir_.path();
@@ -548,6 +539,9 @@ Result<RunReport> ExperimentRun::execute(bool fresh, std::optional<uint32_t> ver
   report.versions = versions_;
   if (verify_ranks) {
     PRISM_TRY_ASSIGN(report.verification, verify(*verify_ranks));
+    if (auto note = note_taken_cores(*report.verification)) {
+      report.notes.push_back(std::move(*note));
+    }
   }
   PRISM_TRY(write_file_atomically(run_dir_.file("metrics.json"), render_metrics(report)));
   return report;

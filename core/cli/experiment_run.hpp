@@ -16,6 +16,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/schedule/collect.hpp"
 #include "core/schedule/process.hpp"
+#include "core/schedule/reference.hpp"
 #include "prism/link/link.hpp"
 #include "prism/wire/agent.hpp"
 
@@ -39,19 +40,23 @@ class ExperimentRun {
     uint32_t size = 0;
     config::Classes classes;
     uint32_t check_replicas = 0;
+    uint32_t repeats = 1;
     std::vector<std::string> args;
     config::StringPairs env;
     std::string folder;
-    std::vector<uint32_t> pin_to;    ///< cores of the ranks; none: any
-    std::optional<link::Link> link;  ///< in place of those of the experiment
+    std::vector<uint32_t> pin_to;   ///< cores of the ranks; none: any
+    std::vector<link::Link> links;  ///< by repeat, in place of those of the experiment; or none
   };
 
   ExperimentRun(config::Experiment experiment, plugin::SearchPath plugins, RunDir run_dir,
                 int interrupt_fd);
   Result<config::PluginOptions> plugin_options(std::string_view id, std::string_view interface);
-  /// Loads each plugin of the experiment in a child process first: one that crashes, hangs or ends
-  /// the process is named, and takes down only that.
-  Status try_plugins() const;
+  /// Whether they are there, by their manifests.
+  Status find_plugins() const;
+  /// Does what load_plugins() does, and ends the plugins, in a child process first: one that
+  /// crashes, hangs or ends the process there is named. All else is told by load_plugins().
+  Status try_plugins();
+  Status load_plugins();
   Status open_plugins();
   Status open_rank_plugins();
   Result<schedule::Collected> collect(const World& world, bool fresh);
@@ -59,6 +64,10 @@ class ExperimentRun {
   Status write_timeline_of(const World& world, const replay::PredictInput& input,
                            RunReport& report) const;
   Result<Verification> verify(uint32_t ranks);
+  World world_to_verify(uint32_t ranks) const;
+  Result<schedule::MeasuredLink> measure_link(const World& world);
+  /// One run of the job for real: its iterations that count.
+  Result<schedule::ReferenceRun> run_for_real(const World& world);
   Result<std::unique_ptr<schedule::Launcher>> open_launcher();
   schedule::ProcessLimits limits() const;
 

@@ -2,15 +2,17 @@
 // prism plugin check: the conformance tests, each in a process of its own.
 #include <algorithm>
 #include <cstdio>
-#include <optional>
-#include <regex>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/text.hpp"
 #include "core/cli/plugin_check_report.hpp"
 #include "core/cli/plugin_check_subject.hpp"
 #include "core/cli/plugin_commands.hpp"
 #include "core/cli/plugin_search.hpp"
+#include "core/cli/wildcard.hpp"
 #include "sdk/conformance/child.hpp"
 
 namespace prism::cli {
@@ -26,20 +28,21 @@ const Usage kCheck{
     "Whether a plugin keeps the rules of the plugin ABI and does what its kind must do.\n"
     "PATH, its folder or library, has a '/' in it.",
     {"ID|PATH"},
-    with_search_flags({{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
-                       {"only", "REGEX", "only tests whose name has a match"},
-                       {"skip", "REGEX", "no tests whose name has a match"},
-                       {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
-                       {"seed", "N", "of random values and requests; default: 1"},
-                       {"timeout", "SECONDS", "that a test may take; default: 10"},
-                       {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
-                       {"only-failed", "", "do not print what passes"},
-                       {"json", "", "for programs"},
-                       {"junit", "FILE", "also write the results as JUnit XML"},
-                       {"list", "", "name the tests and run none"}}),
+    with_search_flags(
+        {{"level", "N", "only the stages S0 to SN; default: all, S0 to S10"},
+         {"only", "NAME", "only this test; '*' in it: any characters (repeatable)", true},
+         {"skip", "NAME", "not this test, likewise (repeatable)", true},
+         {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
+         {"seed", "N", "of random values and requests; default: 1"},
+         {"timeout", "SECONDS", "that a test may take; default: 10"},
+         {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
+         {"only-failed", "", "do not print what passes"},
+         {"json", "", "for programs"},
+         {"junit", "FILE", "also write the results as JUnit XML"},
+         {"list", "", "name the tests and run none"}}),
     "Stages: S0 file, S1 load, S2 identity, S3 lifecycle, S4 options, S5 semantics of the kind,\n"
     "S6 errors, S7 compatibility, S8 threads, S9 determinism, S10 unload. Exit code: 0, or 3 when\n"
-    "a test fails, crashes or takes too long."};
+    "a test fails, crashes or takes too long, or 2 when tests need --options FILE."};
 
 Result<int64_t> integer_or(const Arguments& arguments, const std::string& flag, int64_t otherwise,
                            int64_t min, int64_t max) {
@@ -47,22 +50,27 @@ Result<int64_t> integer_or(const Arguments& arguments, const std::string& flag, 
                              : Result<int64_t>(otherwise);
 }
 
-Result<std::optional<std::regex>> regex_of(const Arguments& arguments, const std::string& flag) {
-  if (!arguments.has(flag)) {
-    return std::optional<std::regex>();
+/// The values of --only or --skip, which every character of a test's name fits.
+Result<std::vector<std::string>> patterns_of(const Arguments& arguments, const std::string& flag) {
+  std::vector<std::string> patterns = arguments.all(flag);
+  for (const std::string& pattern : patterns) {
+    const bool fit = !pattern.empty() && std::all_of(pattern.begin(), pattern.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("._/-*").find(c) != std::string_view::npos;
+    });
+    if (!fit) {
+      return config_error("--" + flag +
+                          " takes the name of a test, in which '*' stands for any "
+                          "characters ('S5.*'), not '" +
+                          printable(pattern) + "'");
+    }
   }
-  // std::regex recurses for every character.
-  constexpr size_t kMostCharacters = 256;
-  if (arguments.at(flag).size() > kMostCharacters) {
-    return config_error("--" + flag + " takes a regular expression of at most " +
-                        std::to_string(kMostCharacters) + " characters");
-  }
-  try {
-    return std::optional<std::regex>(std::regex(arguments.at(flag)));
-  } catch (const std::regex_error&) {
-    return config_error("--" + flag + " takes a regular expression, not '" + arguments.at(flag) +
-                        "'");
-  }
+  return patterns;
+}
+
+bool fits_any(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return fits(name, pattern); });
 }
 
 /// The tests that the user wants.
@@ -70,12 +78,12 @@ Result<conformance::Suite> chosen_tests(const Arguments& arguments,
                                         const conformance::Subject& subject) {
   PRISM_TRY_ASSIGN(const int64_t level, integer_or(arguments, "level", conformance::kLastStage, 0,
                                                    conformance::kLastStage));
-  PRISM_TRY_ASSIGN(const std::optional<std::regex> only, regex_of(arguments, "only"));
-  PRISM_TRY_ASSIGN(const std::optional<std::regex> skip, regex_of(arguments, "skip"));
+  PRISM_TRY_ASSIGN(const std::vector<std::string> only, patterns_of(arguments, "only"));
+  PRISM_TRY_ASSIGN(const std::vector<std::string> skip, patterns_of(arguments, "skip"));
   conformance::Suite tests = conformance::suite_for(subject);
   std::erase_if(tests, [&](const conformance::Test& test) {
-    return test.hidden || test.stage() > level || (only && !std::regex_search(test.name, *only)) ||
-           (skip && std::regex_search(test.name, *skip));
+    return test.hidden || test.stage() > level || (!only.empty() && !fits_any(test.name, only)) ||
+           fits_any(test.name, skip);
   });
   if (tests.empty()) {
     return config_error("no test is left by --level, --only and --skip; --list names them all");
@@ -104,10 +112,10 @@ void print_list(const conformance::Suite& tests) {
   }
 }
 
-/// Runs the tests and prints what came out.
-Result<bool> run(const Arguments& arguments, const CheckedPlugin& plugin,
-                 const conformance::Subject& subject, const conformance::Suite& tests,
-                 const conformance::RunOptions& options) {
+/// Runs the tests and prints what came out. Gives the exit code.
+Result<int> run(const Arguments& arguments, const CheckedPlugin& plugin,
+                const conformance::Subject& subject, const conformance::Suite& tests,
+                const conformance::RunOptions& options) {
   const bool json = arguments.has("json");
   const bool only_failed = arguments.has("only-failed");
   const std::vector<TestResult> results =
@@ -125,15 +133,24 @@ Result<bool> run(const Arguments& arguments, const CheckedPlugin& plugin,
   if (arguments.has("junit")) {
     PRISM_TRY(write_file_atomically(arguments.at("junit"), as_junit(plugin, results)));
   }
-  return std::none_of(results.begin(), results.end(),
-                      [](const TestResult& r) { return is_failure(r.verdict.outcome); });
+  const bool failed = std::any_of(results.begin(), results.end(), [](const TestResult& r) {
+    return is_failure(r.verdict.outcome);
+  });
+  if (!failed && !missing_options(results).empty()) {
+    return config_error("").exit_code();
+  }
+  return failed ? plugin_error("").exit_code() : 0;
 }
 
-Result<bool> check_plugin(const Arguments& arguments) {
+Result<int> check_plugin(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   PRISM_TRY_ASSIGN(const plugin::Candidate found, find_plugin(arguments.at("ID|PATH"), path));
   if (found.state != plugin::State::Ok) {
     return plugin_error(found.folder + ": " + found.reason);
+  }
+  if (const std::string why = path.allow_insecure ? "" : plugin::why_untrusted_libraries(found);
+      !why.empty()) {
+    return plugin_error(found.folder + ": " + why);
   }
   const std::string options_file = arguments.has("options") ? arguments.at("options") : "";
   PRISM_TRY_ASSIGN(const conformance::Subject subject, subject_of(found, options_file));
@@ -141,18 +158,18 @@ Result<bool> check_plugin(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const conformance::RunOptions options, run_options(arguments));
   if (arguments.has("list")) {
     print_list(tests);
-    return true;
+    return 0;
+  }
+  if (arguments.has("junit")) {  // what cannot be written is told before the tests take their time
+    PRISM_TRY(write_file_atomically(arguments.at("junit"), ""));
   }
   return run(arguments, {found.id, arguments.at("ID|PATH"), options_file, options.seed}, subject,
              tests, options);
 }
 
 int check(const Arguments& arguments) {
-  const Result<bool> held = check_plugin(arguments);
-  if (!held.ok()) {
-    return report_error(held.status());
-  }
-  return *held ? 0 : plugin_error("").exit_code();
+  const Result<int> code = check_plugin(arguments);
+  return code.ok() ? *code : report_error(code.status());
 }
 
 }  // namespace

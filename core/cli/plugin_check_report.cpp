@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/plugin_check_report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
 #include "core/base/json.hpp"
+#include "core/base/text.hpp"
+#include "core/cli/shell_word.hpp"
 
 namespace prism::cli {
 namespace {
 
 using conformance::Outcome;
 using conformance::TestResult;
+using conformance::Verdict;
 
 constexpr Outcome kOutcomes[] = {Outcome::Pass, Outcome::Warn,  Outcome::Skip,   Outcome::Blocked,
                                  Outcome::Fail, Outcome::Crash, Outcome::Timeout};
@@ -57,43 +61,16 @@ std::string seconds(double ms) {
   return text.data();
 }
 
-/// For a POSIX shell, in quotes only where it needs them.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
-/// One line that cannot drive a terminal.
+/// A reason may have several lines.
 std::string one_line(std::string text) {
-  for (char& c : text) {
-    c = c == '\n' ? ' ' : static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
-  return text;
-}
-
-std::string pattern_of(const std::string& test) {
-  std::string pattern = "^";
-  for (const char c : test) {
-    if (c == '.' || c == '/') {
-      pattern += '\\';
-    }
-    pattern += c;
-  }
-  return pattern + "$";
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return printable(text, std::string::npos);
 }
 
 }  // namespace
 
 std::string CheckedPlugin::repro(const std::string& test) const {
-  return "prism plugin check " + shell_word(word) + " --only '" + pattern_of(test) + "' --seed " +
+  return "prism plugin check " + shell_word(word) + " --only " + shell_word(test) + " --seed " +
          std::to_string(seed) + (options.empty() ? "" : " --options " + shell_word(options));
 }
 
@@ -111,6 +88,16 @@ std::string as_line(const CheckedPlugin& plugin, const TestResult& result) {
   return line + "\n";
 }
 
+std::string missing_options(const std::vector<TestResult>& results) {
+  for (const TestResult& result : results) {
+    const Verdict& verdict = result.verdict;
+    if (verdict.outcome == Outcome::Skip && verdict.reason.starts_with(conformance::kNoOptions)) {
+      return verdict.reason.substr(conformance::kNoOptions.size());
+    }
+  }
+  return {};
+}
+
 std::string summary_line(const std::vector<TestResult>& results) {
   std::string line = std::to_string(results.size()) + " tests:";
   const char* separator = " ";
@@ -120,7 +107,11 @@ std::string summary_line(const std::vector<TestResult>& results) {
       separator = ", ";
     }
   }
-  return line + "\n";
+  line += "\n";
+  if (const std::string missing = missing_options(results); !missing.empty()) {
+    line += "NOT CHECKED: what is skipped for want of its options: " + missing + "\n";
+  }
+  return line;
 }
 
 std::string as_json(const CheckedPlugin& plugin, const std::vector<TestResult>& results) {

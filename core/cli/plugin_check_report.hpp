@@ -16,13 +16,16 @@ struct CheckedPlugin {
   std::string options;  ///< the file of --options; may be empty
   uint64_t seed = 1;
 
-  /// "prism plugin check PATH --only '^S3.init_twice$' --seed 7"
+  /// "prism plugin check PATH --only S3.init_twice --seed 7"
   std::string repro(const std::string& test) const;
 };
 
 /// One line per test, for a failure two.
 std::string as_line(const CheckedPlugin& plugin, const conformance::TestResult& result);
 /// "41 tests: 40 pass, 1 skip"
+/// Why tests were skipped that values of options would let run; empty: none was.
+std::string missing_options(const std::vector<conformance::TestResult>& results);
+
 std::string summary_line(const std::vector<conformance::TestResult>& results);
 std::string as_json(const CheckedPlugin& plugin,
                     const std::vector<conformance::TestResult>& results);

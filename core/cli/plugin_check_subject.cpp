@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/plugin_check_subject.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -8,56 +9,103 @@
 #include <variant>
 
 #include "core/base/program.hpp"
+#include "core/config/option_text.hpp"
 #include "core/config/plugin_options.hpp"
+#include "core/config/suggest.hpp"
 #include "core/config/toml_reader.hpp"
 #include "core/plugin/elf.hpp"
 
 namespace prism::cli {
 namespace {
 
-/// An experiment of which only the options of plugins are there.
-Result<config::Experiment> options_experiment(const std::string& file) {
-  auto source = std::make_shared<const config::Source>(file, "");
-  if (!file.empty()) {
-    auto read = config::read_source(file);
-    if (const auto* diagnostics = std::get_if<config::Diagnostics>(&read)) {
-      return diagnostics->status();
-    }
-    source = std::get<0>(std::move(read));
+config::Experiment as_experiment(std::shared_ptr<const config::Source> source, config::Value root,
+                                 const std::string& file) {
+  config::Experiment experiment;
+  experiment.file = file;
+  experiment.document = std::make_shared<const config::Document>(
+      config::Document{std::move(source), std::move(root)});
+  return experiment;
+}
+
+/// The file of --options: an experiment of which only the options of plugins are read.
+Result<config::Experiment> read_options_file(const std::string& file, const std::string& id) {
+  auto read = config::read_source(file);
+  if (const auto* diagnostics = std::get_if<config::Diagnostics>(&read)) {
+    return diagnostics->status();
   }
+  auto source = std::get<0>(std::move(read));
   auto parsed = config::parse_toml(source);
   if (const auto* diagnostics = std::get_if<config::Diagnostics>(&parsed)) {
     return diagnostics->status();
   }
-  config::Experiment experiment;
-  experiment.file = file;
-  experiment.document = std::make_shared<const config::Document>(
-      config::Document{std::move(source), std::get<config::Value>(std::move(parsed))});
+  config::Experiment experiment =
+      as_experiment(source, std::get<config::Value>(std::move(parsed)), file);
+  const std::vector<std::string_view> ids = config::plugin_option_ids(experiment);
+  if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+    const std::string hint = config::suggestion(id, ids);
+    return config_error(file + " has no [plugins.options." + config::write_key(id) +
+                        "], the options of the plugin that is checked" +
+                        (hint.empty() ? "" : "; of the tables that it has, " + hint));
+  }
   return experiment;
+}
+
+/// A table of options that has the required ones, as far as their bounds or choices show a value.
+std::string required_values(const std::string& id, const config::OptionRows& rows) {
+  std::string text = "[plugins.options." + config::write_key(id) + "]\n";
+  for (const config::Option& option : rows.options) {
+    const std::optional<std::string> value = config::value_within(option);
+    if (option.required && value) {
+      text += config::write_key(option.name) + " = " + *value + "\n";
+    }
+  }
+  return text;
 }
 
 /// Validates values for a table as `prism run` does; keeps the texts of the last ones.
 class OptionReader {
  public:
-  OptionReader(std::string id, config::Experiment experiment)
-      : id_(std::move(id)), experiment_(std::move(experiment)) {}
+  /// `given`: the file of --options, if there is one.
+  OptionReader(std::string id, std::optional<config::Experiment> given)
+      : id_(std::move(id)), given_(std::move(given)) {}
 
-  std::string read(const prism_option_table_t& table, std::vector<prism_option_value_t>& values) {
-    config::Diagnostics diagnostics(experiment_.document->source);
+  conformance::OptionReading read(const prism_option_table_t& table) {
+    const Result<config::Experiment> experiment = values_for(table);
+    if (!experiment.ok()) {
+      return {{}, std::string(experiment.status().message())};
+    }
+    config::Diagnostics diagnostics(experiment->document->source);
     Result<config::PluginOptions> options =
-        config::validate_plugin_options(experiment_, id_, table, diagnostics);
+        config::validate_plugin_options(*experiment, id_, table, diagnostics);
     if (!options.ok()) {
-      return diagnostics.empty() ? std::string(options.status().message())
-                                 : diagnostics.shown().front().message;
+      return diagnostics.empty()
+                 ? conformance::OptionReading{{}, std::string(options.status().message())}
+                 : conformance::OptionReading{{}, mistake(diagnostics), true};
     }
     last_.emplace(std::move(options).value());
-    values = last_->abi();
-    return {};
+    return {last_->abi(), {}};
   }
 
  private:
+  Result<config::Experiment> values_for(const prism_option_table_t& table) const {
+    if (given_) {
+      return *given_;
+    }
+    PRISM_TRY_ASSIGN(const config::OptionRows rows, config::read_option_rows(id_, table));
+    const auto source = std::make_shared<const config::Source>("", required_values(id_, rows));
+    auto parsed = config::parse_toml(source);
+    return as_experiment(source, std::get<config::Value>(std::move(parsed)), "");
+  }
+
+  /// The first one in a line, with its place in the user's file.
+  std::string mistake(const config::Diagnostics& diagnostics) const {
+    const std::string text = diagnostics.text();
+    return given_ ? text.substr(0, text.find('\n'))
+                  : diagnostics.shown().front().message + "; give it with --options FILE";
+  }
+
   std::string id_;
-  config::Experiment experiment_;
+  std::optional<config::Experiment> given_;
   std::optional<config::PluginOptions> last_;
 };
 
@@ -78,8 +126,11 @@ Result<conformance::Subject> subject_of(const plugin::Candidate& candidate,
     std::error_code error;
     options = std::filesystem::absolute(options_file, error).string();
   }
-  PRISM_TRY_ASSIGN(config::Experiment experiment, options_experiment(options));
-  const auto reader = std::make_shared<OptionReader>(candidate.id, std::move(experiment));
+  std::optional<config::Experiment> given;
+  if (!options.empty()) {
+    PRISM_TRY_ASSIGN(given, read_options_file(options, candidate.id));
+  }
+  const auto reader = std::make_shared<OptionReader>(candidate.id, std::move(given));
   conformance::Subject subject;
   subject.library = candidate.library();
   subject.id = candidate.id;
@@ -90,9 +141,8 @@ Result<conformance::Subject> subject_of(const plugin::Candidate& candidate,
     subject.companions.push_back({candidate.folder + "/" + companion.file, companion.exports});
   }
   subject.read_file = read_file;
-  subject.read_options = [reader](const prism_option_table_t& table,
-                                  std::vector<prism_option_value_t>& values) {
-    return reader->read(table, values);
+  subject.read_options = [reader](const prism_option_table_t& table) {
+    return reader->read(table);
   };
   subject.child_command = {program_file(), "plugin", "__child", candidate.folder, options};
   return subject;

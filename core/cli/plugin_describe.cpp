@@ -2,7 +2,7 @@
 #include "core/cli/plugin_describe.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "core/config/option_text.hpp"
 #include "core/config/value.hpp"
@@ -23,19 +23,18 @@ std::string joined(const std::vector<std::string>& words) {
 
 /// Some value that the option takes, where it has no default.
 std::string sample_value(const Option& option) {
+  if (const std::optional<std::string> value = config::value_within(option)) {
+    return *value;
+  }
   switch (option.type) {
-    case OptionType::Bool:
-      return "true";
     case OptionType::Float:
-      return config::number_text(option, std::isfinite(option.real_min) ? option.real_min : 0.0);
+      return config::number_text(option, 1.0);
     case OptionType::Int:
     case OptionType::Duration:
     case OptionType::Bytes:
-      return config::number_text(option, option.min != config::kNoMin ? option.min : 1);
-    case OptionType::Path:
-      return "\"file\"";
+      return config::number_text(option, int64_t{1});
     default:
-      return option.choices.empty() ? "\"text\"" : config::quote(option.choices.front());
+      return option.type == OptionType::Path ? "\"file\"" : "\"text\"";
   }
 }
 

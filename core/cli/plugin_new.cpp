@@ -6,6 +6,7 @@
 #include "core/base/program.hpp"
 #include "core/cli/plugin_commands.hpp"
 #include "core/cli/plugin_project.hpp"
+#include "core/cli/shell_word.hpp"
 #include "core/config/suggest.hpp"
 
 namespace prism::cli {
@@ -72,13 +73,14 @@ Status create(const Arguments& arguments) {
 
   std::printf(
       "The %s plugin '%s' is in %s.\n\nnext:\n"
-      "  cd '%s'\n"
-      "  cmake --preset release -Dprism_ROOT='%s'\n"
+      "  cd %s\n"
+      "  cmake --preset release -Dprism_ROOT=%s\n"
       "  cmake --build --preset release\n"
       "  ctest --preset release\n"
-      "  '%s' plugin check build/release/%s/%s\n",
-      project.kind.c_str(), id.c_str(), project.folder.c_str(), project.folder.c_str(),
-      program_prefix().c_str(), program_file().c_str(), "lib/" PRISM_PLUGIN_SUBDIR, id.c_str());
+      "  %s plugin check build/release/%s/%s\n",
+      project.kind.c_str(), id.c_str(), project.folder.c_str(), shell_word(project.folder).c_str(),
+      shell_word(program_prefix()).c_str(), shell_word(program_file()).c_str(),
+      "lib/" PRISM_PLUGIN_SUBDIR, id.c_str());
   return {};
 }
 

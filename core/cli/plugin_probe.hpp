@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Loads a plugin in a process of its own, so that one that crashes, hangs, prints or ends its
-/// process takes down nothing else.
+/// What a plugin says of itself, asked in a process of its own (plugin_trial.hpp).
 #pragma once
 
 #include <string>

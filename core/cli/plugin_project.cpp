@@ -7,6 +7,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/program.hpp"
+#include "core/base/text.hpp"
 #include "core/config/diagnostics.hpp"
 
 namespace prism::cli {
@@ -92,7 +93,7 @@ Result<std::string> license_text(const std::string& templates, const PluginProje
 
 Result<std::string> plugin_id_of(std::string_view name) {
   const auto refuse = [&](const std::string& why) {
-    return config_error("'" + config::printable(name) + "' " + why);
+    return config_error("'" + printable(name) + "' " + why);
   };
   if (name.size() < 2 || name.size() > kMaxName) {
     return refuse("cannot name a plugin: a name has 2 to " + std::to_string(kMaxName) +

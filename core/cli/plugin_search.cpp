@@ -36,6 +36,8 @@ Result<plugin::SearchPath> search_path(const Arguments& arguments,
   for (std::string& root : plugin::usual_roots()) {
     path.roots.push_back(std::move(root));
   }
+  path.folders = plugin::distinct_folders(path.folders);
+  path.roots = plugin::distinct_folders(path.roots);
   return path;
 }
 

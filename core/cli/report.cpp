@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/json.hpp"
+#include "core/cli/spread_json.hpp"
 #include "core/cli/table.hpp"
 #include "core/graph/program.hpp"
 
@@ -63,42 +64,6 @@ std::string made_up_text(const RunReport& report) {
                std::to_string(made_up.operations), format_bytes(made_up.bytes)});
   }
   return table.to_string();
-}
-
-std::string verification_text(const Verification& v) {
-  const double error = share(v.predicted.median - v.measured.median, v.measured.median);
-  Table table({"at " + count_of(v.world_size, "rank"), "iteration", "95 % from", "to"});
-  const auto row = [&table](const std::string& name, const Spread& spread) {
-    table.add({name, format_duration(spread.median), format_duration(spread.low),
-               format_duration(spread.high)});
-  };
-  row("measured", v.measured);
-  row("predicted", v.predicted);
-  std::string text = "for real on this machine (torchrun, gloo) beside the prediction for it\n" +
-                     table.to_string() + "  predicted is " + format_percent(std::abs(error)) +
-                     (error >= 0 ? " above" : " below") + " measured\n";
-  if (!v.args_given) {
-    text +=
-        "  arguments unchanged: there is no [verify." + std::to_string(v.world_size) + "] args\n";
-  }
-  if (v.late_aborts > 0) {
-    text += "  " + count_of(v.late_aborts, "rank") +
-            " aborted at exit after training had ended well (gloo)\n";
-  }
-  const link::Link link = v.link.medians();
-  return text + "  link of this machine, measured: latency " + format_duration(link.latency_ns) +
-         ", per message " + format_duration(link.per_message_ns) + ", bandwidth " +
-         format_bytes(link.bandwidth_Bps) + "/s, reduction " +
-         format_bytes(link.reduce_bandwidth_Bps) + "/s, copy " +
-         format_bytes(link.copy_bandwidth_Bps) + "/s\n";
-}
-
-void write_spread(JsonWriter& json, std::string_view name, const Spread& spread) {
-  json.key(name).begin_object();
-  json.member("median", spread.median);
-  json.member("low", spread.low);
-  json.member("high", spread.high);
-  json.end_object();
 }
 
 void write_classes(JsonWriter& json, const RunReport& report) {
@@ -190,13 +155,7 @@ std::string render_metrics(const RunReport& report) {
   write_classes(json, report);
   write_made_up(json, report);
   if (report.verification) {
-    const Verification& v = *report.verification;
-    json.key("verify").begin_object();
-    json.member("world_size", v.world_size);
-    write_spread(json, "predicted", v.predicted);
-    write_spread(json, "measured", v.measured);
-    json.member("late_aborts", v.late_aborts);
-    json.end_object();
+    write_verification(json, *report.verification);
   }
   json.key("notes").begin_array();
   for (const std::string& note : report.notes) {

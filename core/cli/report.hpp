@@ -8,9 +8,9 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/statistics.hpp"
+#include "core/cli/verification.hpp"
 #include "core/replay/predict.hpp"
 #include "core/schedule/recorder.hpp"
-#include "core/schedule/reference.hpp"
 
 namespace prism::cli {
 
@@ -24,16 +24,6 @@ struct ClassReport {
   uint32_t training_iterations = 0;
   DurationNs agent_cost_ns = 0;  ///< of the first run
   double cpu_share = 1;  ///< of the compute time of all runs: how much the threads really ran
-};
-
-/// The job at a small world size: for real, and predicted.
-struct Verification {
-  uint32_t world_size = 0;
-  schedule::MeasuredLink link;  ///< of this machine, which the prediction uses
-  Spread predicted;
-  Spread measured;
-  bool args_given = false;   ///< by [verify.N]; else those of the job were taken unchanged
-  uint32_t late_aborts = 0;  ///< ranks that aborted at exit after training had ended well
 };
 
 struct RunReport {

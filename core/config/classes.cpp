@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <variant>
 
+#include "core/base/text.hpp"
 #include "core/config/rank_expression.hpp"
 #include "core/config/source.hpp"
 

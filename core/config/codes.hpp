@@ -36,18 +36,19 @@ enum class ErrorCode : uint8_t {
   ClassCover,
   Link,
   Override,
+  Plugin,
 };
 
 /// In the order of ErrorCode.
-inline constexpr std::array<std::string_view, 27> kErrorCodeNames = {
+inline constexpr std::array<std::string_view, 28> kErrorCodeNames = {
     "E-CFG-FILE",        "E-CFG-EMPTY",         "E-CFG-TOO-LARGE",   "E-CFG-ENCODING",
     "E-CFG-DEPTH",       "E-CFG-SYNTAX",        "E-CFG-REDEFINED",   "E-CFG-UNKNOWN-TABLE",
     "E-CFG-UNKNOWN-KEY", "E-CFG-MISSING-TABLE", "E-CFG-MISSING-KEY", "E-CFG-TYPE",
     "E-CFG-RANGE",       "E-CFG-CHOICE",        "E-CFG-UNIT",        "E-CFG-TEXT",
     "E-CFG-NAME",        "E-CFG-PLACEHOLDER",   "E-CFG-PATH",        "E-CFG-DUPLICATE",
     "E-CFG-RANK",        "E-CFG-CLASS-SYNTAX",  "E-CFG-CLASS-VALUE", "E-CFG-CLASS-OVERLAP",
-    "E-CFG-CLASS-COVER", "E-CFG-LINK",          "E-CFG-OVERRIDE"};
-static_assert(kErrorCodeNames.size() == static_cast<size_t>(ErrorCode::Override) + 1);
+    "E-CFG-CLASS-COVER", "E-CFG-LINK",          "E-CFG-OVERRIDE",    "E-CFG-PLUGIN"};
+static_assert(kErrorCodeNames.size() == static_cast<size_t>(ErrorCode::Plugin) + 1);
 
 constexpr std::string_view error_code_name(ErrorCode code) {
   return kErrorCodeNames[static_cast<size_t>(code)];

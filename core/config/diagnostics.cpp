@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.hpp"
+
 namespace prism::config {
 namespace {
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "core/base/text.hpp"
 #include "core/config/placeholders.hpp"
 #include "core/config/plugin_id.hpp"
 #include "core/config/schema.hpp"

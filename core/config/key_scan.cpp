@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "core/base/text.hpp"
+
 namespace prism::config {
 namespace {
 

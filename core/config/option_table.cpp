@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/base/text.hpp"
 #include "core/config/quantity.hpp"
 #include "core/config/suggest.hpp"
 #include "core/config/toml_reader.hpp"

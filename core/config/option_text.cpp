@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/option_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/config/value.hpp"
@@ -52,6 +53,30 @@ std::string type_text(OptionType type) {
       return "ranks, as text or list of int";
   }
   return "?";
+}
+
+std::optional<std::string> value_within(const Option& option) {
+  switch (option.type) {
+    case OptionType::Bool:
+      return "false";
+    case OptionType::Float:
+      if (std::isfinite(option.real_min) || std::isfinite(option.real_max)) {
+        return number_text(option,
+                           std::isfinite(option.real_min) ? option.real_min : option.real_max);
+      }
+      return std::nullopt;
+    case OptionType::Int:
+    case OptionType::Duration:
+    case OptionType::Bytes:
+      if (option.min != kNoMin || option.max != kNoMax) {
+        const int64_t least =
+            option.type == OptionType::Int ? option.min : std::max<int64_t>(option.min, 0);
+        return number_text(option, option.min != kNoMin ? least : option.max);
+      }
+      return std::nullopt;
+    default:
+      return option.choices.empty() ? std::nullopt : std::optional(quote(option.choices.front()));
+  }
 }
 
 std::string range_text(const Option& option) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/text.hpp"
 #include "core/config/source.hpp"
 
 namespace prism::config {

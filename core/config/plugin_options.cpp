@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 
+#include "core/base/text.hpp"
+
 namespace prism::config {
 namespace {
 
@@ -173,11 +175,12 @@ Result<PluginOptions> validate_source_options(const Experiment& experiment, cons
 
 std::vector<std::string_view> plugin_option_ids(const Experiment& experiment) {
   std::vector<std::string_view> ids;
-  const Table& root = *experiment.document->root.table();
-  const Value* plugins = root.find("plugins");
-  const Value* options = plugins != nullptr ? plugins->table()->find("options") : nullptr;
-  if (options != nullptr) {
-    for (const Member& member : options->table()->members) {
+  const Value* at = &experiment.document->root;
+  for (const std::string_view key : {"plugins", "options"}) {
+    at = at != nullptr && at->table() != nullptr ? at->table()->find(key) : nullptr;
+  }
+  if (at != nullptr && at->table() != nullptr) {
+    for (const Member& member : at->table()->members) {
       ids.push_back(member.key);
     }
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/text.hpp"
 #include "core/config/source.hpp"
 #include "core/config/suggest.hpp"
 

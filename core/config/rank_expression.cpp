@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/text.hpp"
 #include "core/config/source.hpp"
 
 namespace prism::config {

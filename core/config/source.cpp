@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "core/base/text.hpp"
+#include "prism/host/text.hpp"
+
 namespace prism::config {
 namespace {
 
@@ -13,66 +16,7 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-/// Length of the valid UTF-8 sequence at `text[i]`, 0 when there is none.
-size_t sequence_length(std::string_view text, size_t i) {
-  auto byte = [&](size_t k) -> uint32_t {
-    return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
-  };
-  uint32_t first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  size_t length = (first >> 5) == 6 ? 2 : (first >> 4) == 14 ? 3 : (first >> 3) == 30 ? 4 : 0;
-  if (length == 0) {
-    return 0;
-  }
-  uint32_t code = first & (0x7fu >> length);
-  for (size_t k = 1; k < length; ++k) {
-    if ((byte(k) & 0xc0) != 0x80) {
-      return 0;
-    }
-    code = (code << 6) | (byte(k) & 0x3f);
-  }
-  bool overlong = code < (length == 2 ? 0x80u : length == 3 ? 0x800u : 0x10000u);
-  bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  return overlong || surrogate || code > 0x10ffff ? 0 : length;
-}
-
-bool is_control(std::string_view text, size_t i) {
-  auto byte = static_cast<unsigned char>(text[i]);
-  bool c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-  return byte < 0x20 || byte == 0x7f || c1;
-}
-
 }  // namespace
-
-size_t find_invalid_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    size_t length = sequence_length(text, i);
-    if (length == 0) {
-      return i;
-    }
-    i += length;
-  }
-  return std::string_view::npos;
-}
-
-std::string printable(std::string_view text, size_t limit) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    if (out.size() >= limit) {
-      return out + "...";
-    }
-    size_t length = sequence_length(text, i);
-    if (length == 0 || is_control(text, i)) {
-      out += '?';
-    } else {
-      out += text.substr(i, length);
-    }
-    i += std::max<size_t>(length, 1);
-  }
-  return out;
-}
 
 Source::Source(std::string name, std::string text)
     : name_(std::move(name)), text_(std::move(text)) {
@@ -151,7 +95,7 @@ std::string Source::excerpt(const Span& span) const {
     return {};
   }
   std::string_view line = this->line(span.begin.line);
-  auto next = [&](size_t i) { return i + std::max<size_t>(sequence_length(line, i), 1); };
+  auto next = [&](size_t i) { return i + std::max<size_t>(host::utf8_length(line.substr(i)), 1); };
   size_t columns = 0;
   for (size_t i = 0; i < line.size(); i = next(i)) {
     ++columns;

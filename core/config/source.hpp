@@ -43,10 +43,4 @@ class Source {
   std::vector<uint32_t> line_starts_;
 };
 
-/// Byte offset of the first byte that is not part of valid UTF-8, or npos.
-size_t find_invalid_utf8(std::string_view text);
-/// `text` with control characters and invalid UTF-8 replaced by '?', cut after `limit` bytes: for
-/// putting a user's text into a message.
-std::string printable(std::string_view text, size_t limit = 60);
-
 }  // namespace prism::config

@@ -28,6 +28,7 @@
 #include <toml++/toml.h>
 // clang-format on
 
+#include "core/base/text.hpp"
 #include "core/config/key_scan.hpp"
 
 namespace prism::config {

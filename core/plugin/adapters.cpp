@@ -11,6 +11,7 @@
 #include "prism/abi/draft/runtime.h"
 #include "prism/abi/router.h"
 #include "prism/abi/tensor_source.h"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/host/threads.hpp"
 
@@ -36,6 +37,7 @@ class PluginLauncher final : public schedule::Launcher {
       : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
   ~PluginLauncher() override {
     const auto entered = threads_.enter(host::ThreadTag::Control, "close");
+    const host::NotedCall noted(plugin_.name(), "close");
     table_.close(session_);
   }
   PluginLauncher(const PluginLauncher&) = delete;
@@ -151,6 +153,7 @@ class PluginRuntime final : public schedule::Runtime {
       : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
   ~PluginRuntime() override {
     const auto entered = threads_.enter(host::ThreadTag::Control, "close");
+    const host::NotedCall noted(plugin_.name(), "close");
     table_.close(session_);
   }
   PluginRuntime(const PluginRuntime&) = delete;

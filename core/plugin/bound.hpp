@@ -11,6 +11,7 @@
 #include "core/base/status.hpp"
 #include "core/plugin/registry.hpp"
 #include "prism/abi/option.h"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/host/threads.hpp"
 
@@ -78,6 +79,7 @@ Result<Session*> open_session(const Bound<Table>& bound,
   Session* session = nullptr;
   host::ThreadRules threads(bound.plugin->name());
   const auto entered = threads.enter(host::ThreadTag::Control, "open");
+  const host::NotedCall noted(bound.plugin->name(), "open");
   const prism_status_t status =
       bound.table->open(values.data(), values.size(), &session, error.c());
   PRISM_TRY(outcome(*bound.plugin, "open", status, error, domain_of_open(status)));

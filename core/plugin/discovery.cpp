@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxPluginsPerRoot = 1024;
-
 /// Whether this program runs with the sanitizer that a plugin was built with. A plugin that has
 /// one which the program lacks would end the process while it is loaded.
 bool has_sanitizer(std::string_view name) {
@@ -97,7 +95,7 @@ std::vector<std::string> subfolders(const std::string& root) {
   std::error_code error;
   for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
-    if (it->is_directory(ignored) && folders.size() < kMaxPluginsPerRoot) {
+    if (it->is_directory(ignored)) {
       folders.push_back(it->path().string());
     }
   }
@@ -130,6 +128,14 @@ Candidate examine(const std::string& folder, bool allow_insecure) {
   return candidate;
 }
 
+std::string why_untrusted_libraries(const Candidate& candidate) {
+  std::string reason;
+  for (const std::string& file : files_of(candidate.manifest)) {
+    reason = reason.empty() ? why_untrusted_library(join_path(candidate.folder, file)) : reason;
+  }
+  return reason;
+}
+
 std::vector<Candidate> discover(const SearchPath& path) {
   std::vector<Candidate> candidates;
   for (const std::string& folder : path.folders) {
@@ -149,9 +155,6 @@ std::vector<Candidate> discover(const SearchPath& path) {
   for (const std::string& root : path.roots) {
     for (const std::string& folder : subfolders(root)) {
       candidates.push_back(examine(folder, path.allow_insecure));
-      if (!path.allow_insecure) {
-        distrust(candidates.back(), {root});
-      }
     }
   }
   std::map<std::string, std::string> winners;  // id -> folder

@@ -45,6 +45,10 @@ struct Candidate {
 /// and opens nothing else.
 std::vector<Candidate> discover(const SearchPath& path);
 
+/// Why somebody else could change what the files of the plugin need and find beside themselves
+/// (trust.hpp); empty when nobody can. Reads these files, which examine() does not.
+std::string why_untrusted_libraries(const Candidate& candidate);
+
 /// The one in that folder, by itself: never Shadowed.
 Candidate examine(const std::string& folder, bool allow_insecure = false);
 

@@ -17,7 +17,10 @@ Result<wire::Plugin> for_ranks(Registry& registry, std::string_view id, const ch
                                std::span<const prism_option_value_t> values) {
   PRISM_TRY_ASSIGN(const auto bound, bind<Table>(registry, id, interface));
   PRISM_TRY_ASSIGN(Session* const session, (open_session<Table, Session>(bound, values)));
-  bound.table->close(session);
+  {
+    const host::NotedCall noted(bound.plugin->name(), "close");
+    bound.table->close(session);
+  }
 
   wire::Plugin plugin;
   plugin.id = id;

@@ -9,6 +9,7 @@
 #include "core/config/suggest.hpp"
 #include "core/plugin/library.hpp"
 #include "prism/host/bind.hpp"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/sinks.hpp"
 
 namespace prism::plugin {
@@ -105,7 +106,15 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
   const auto unusable = [&](const std::string& why) {
     return plugin_error(name_of(*found) + " cannot be used: " + why);
   };
-  const Result<const prism_plugin_t*> table = open_plugin_library(found->library());
+  if (!path_.allow_insecure) {
+    if (const std::string why = why_untrusted_libraries(*found); !why.empty()) {
+      return unusable(why);
+    }
+  }
+  const Result<const prism_plugin_t*> table = [&] {
+    const host::NotedCall call(name_of(*found), "loading it, " PRISM_PLUGIN_ENTRY);
+    return open_plugin_library(found->library());
+  }();
   if (!table.ok()) {
     return plugin_error(name_of(*found) + " cannot be loaded: " +
                         std::string(table.status().message()) + background(found->manifest));
@@ -120,6 +129,7 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
   LoadedPlugin* plugin = immortal(*found, *table);
   if ((*table)->init != nullptr) {
     const host::ErrorSink error;
+    const host::NotedCall call(plugin->name(), "init");
     const prism_status_t status = (*table)->init(plugin->host_.c(), error.c());
     if (status != PRISM_STATUS_OK) {
       return plugin_error(plugin->name() + ": init(): " + error.message(status));
@@ -131,6 +141,7 @@ Result<const LoadedPlugin*> Registry::load(std::string_view id) {
     if (!why.empty()) {
       loaded_.pop_back();
       if ((*table)->deinit != nullptr) {
+        const host::NotedCall call(plugin->name(), "deinit");
         (*table)->deinit();
       }
       return unusable(why);
@@ -144,6 +155,7 @@ void Registry::shutdown() {
     const LoadedPlugin* plugin = loaded_.back();
     loaded_.pop_back();
     if (plugin->table_->deinit != nullptr) {
+      const host::NotedCall call(plugin->name(), "deinit");
       plugin->table_->deinit();
     }
   }
@@ -151,30 +163,41 @@ void Registry::shutdown() {
 
 Status Registry::not_found(std::string_view id, const std::vector<Candidate>& candidates) const {
   std::vector<std::string_view> ids;
-  std::string rejected;
   for (const Candidate& candidate : candidates) {
     if (candidate.state == State::Ok) {
       ids.push_back(candidate.id);
-    } else if (candidate.state != State::Shadowed) {
-      rejected += "\n  rejected: " + candidate.folder + ": " + candidate.reason;
     }
   }
   std::string message = "no plugin '" + std::string(id) + "'";
   if (const std::string hint = config::suggestion(id, ids); !hint.empty()) {
     message += "; " + hint;
   }
+  return plugin_error(message + "\n" + places(candidates), Code::NotFound);
+}
+
+std::string Registry::places(const std::vector<Candidate>& candidates) const {
+  std::vector<std::string> lines;
   for (const std::string& folder : path_.folders) {
-    message += "\n  searched: " + folder;
+    lines.push_back("searched: " + folder);
   }
   for (const auto& [name, folder] : path_.overrides) {
-    message.append("\n  searched: ").append(folder).append(" (for '").append(name).append("')");
+    lines.push_back("searched: " + folder + " (for '" + name + "')");
   }
   for (const std::string& root : path_.roots) {
     std::error_code error;
     const std::filesystem::directory_iterator open(root, error);
-    message += "\n  searched: " + root + (error ? " (" + error.message() + ")" : "");
+    lines.push_back("searched: " + root + (error ? " (" + error.message() + ")" : ""));
   }
-  return plugin_error(message + rejected, Code::NotFound);
+  for (const Candidate& candidate : candidates) {
+    if (candidate.state != State::Ok && candidate.state != State::Shadowed) {
+      lines.push_back("rejected: " + candidate.folder + ": " + candidate.reason);
+    }
+  }
+  std::string text;
+  for (const std::string& line : lines) {
+    text += (text.empty() ? "  " : "\n  ") + line;
+  }
+  return text;
 }
 
 }  // namespace prism::plugin

@@ -67,6 +67,10 @@ class Registry {
   /// the destructor at the latest; a second call does nothing.
   void shutdown();
 
+  /// Lines "  searched: FOLDER" and "  rejected: FOLDER: why", for a message about one that is not
+  /// there. `candidates`: of list().
+  std::string places(const std::vector<Candidate>& candidates) const;
+
  private:
   Status not_found(std::string_view id, const std::vector<Candidate>& candidates) const;
 

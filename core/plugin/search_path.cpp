@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "core/base/log.hpp"
@@ -74,6 +75,18 @@ std::vector<std::string> usual_roots() {
   append(roots, user_roots());
   append(roots, standard_roots());
   return roots;
+}
+
+std::vector<std::string> distinct_folders(const std::vector<std::string>& folders) {
+  std::set<std::string> seen;
+  std::vector<std::string> distinct;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    if (seen.insert(fs::weakly_canonical(folder, error).string()).second) {
+      distinct.push_back(folder);
+    }
+  }
+  return distinct;
 }
 
 Result<std::string> plugin_folder(const std::string& path) {

@@ -25,6 +25,9 @@ std::vector<std::string> standard_roots();
 /// environment_roots, user_roots and standard_roots, in this order.
 std::vector<std::string> usual_roots();
 
+/// Each folder once, however often and through whichever links it is named: where it comes first.
+std::vector<std::string> distinct_folders(const std::vector<std::string>& folders);
+
 /// The plugin folder that `path` means: a folder with a plugin.toml, or that file, or the library
 /// that it names. Absolute. Errors (Domain::Config): there is no such thing.
 Result<std::string> plugin_folder(const std::string& path);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether only people who could change this program anyway can change a plugin. Any thread.
+/// Whether only people who could change this program anyway can change a plugin: root, this user
+/// and the owner of the running program. Thread: [control].
 #pragma once
 
 #include <string>
 
 namespace prism::plugin {
 
-/// Why the file or folder (symbolic links are followed) must not be loaded from: everybody may
-/// write to it, or its owner is neither root, nor this user, nor the owner of the running program.
-/// Empty when it may, and when it cannot be looked at: opening it will then say why.
+/// Why the absolute path of a file or folder must not be loaded from: somebody else may write to
+/// it, or owns it; or may replace it, since he may write to a folder above it, without sticky bit,
+/// or owns that. Empty when it may, and when it cannot be looked at: opening it will then say why.
 std::string why_untrusted(const std::string& path);
+
+/// The same of a library and all that it needs and finds through its own RUNPATH, $ORIGIN say.
+/// Reads ELF files.
+std::string why_untrusted_library(const std::string& library);
 
 }  // namespace prism::plugin

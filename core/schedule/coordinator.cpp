@@ -22,7 +22,9 @@
 #include "core/base/log.hpp"
 #include "core/schedule/log_tail.hpp"
 #include "core/schedule/recording.hpp"
+#include "prism/host/call_notes.hpp"
 #include "prism/wire/socket.hpp"
+#include "sdk/child/memory_file.hpp"
 
 namespace prism::schedule {
 namespace {
@@ -30,6 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kAgentFd = 3;  // in the child
+constexpr int kCallNotesFd = 4;
 constexpr auto kStackTime = std::chrono::seconds(3);
 constexpr size_t kTailLines = 15;
 
@@ -92,6 +95,7 @@ class LiveRank {
 
   /// What its end means. `exit`: how its process ended.
   Status verdict_on(const ProcessExit& exit) const {
+    PRISM_TRY(blame_plugin(exit));
     const std::string logs = "\n  its output: " + run_.folder + "/{stdout,stderr}";
     const std::string last =
         last_op_ ? "\n  last operation: " + describe_operation(*last_op_, groups_) : std::string();
@@ -158,8 +162,12 @@ class LiveRank {
  private:
   std::string events_path() const { return run_.folder + "/events"; }
 
-  /// Plugins that worked inside the rank: they may be to blame for a crash or a hang.
+  /// What plugin the rank is inside of, else those that worked in it: they may be to blame for a
+  /// crash or a hang.
   std::string foreign_code() const {
+    if (const std::string call = running_call(); !call.empty()) {
+      return "\n  inside a plugin: " + call;
+    }
     std::set<std::string> ids;
     for (const wire::SourceRule& rule : run_.welcome.rules) {
       ids.insert(rule.source.id);
@@ -172,6 +180,26 @@ class LiveRank {
       text += (text.empty() ? "\n  plugins in the rank: " : ", ") + id;
     }
     return text;
+  }
+
+  /// "plugin 'zipf' (libprism_zipf.so 0.1.0): counts()"; empty while no plugin runs in the rank.
+  std::string running_call() const {
+    return call_notes_ ? host::running_call(*call_notes_->get(), pid_) : std::string();
+  }
+
+  /// Not ok where the rank ended before a function of a plugin came back, whatever its exit code.
+  /// SIGKILL comes from outside.
+  Status blame_plugin(const ProcessExit& exit) const {
+    const std::string call = running_call();
+    if (call.empty() || exit.signal == SIGKILL) {
+      return {};
+    }
+    const std::string how =
+        exit.signal != 0
+            ? "signal " + std::to_string(exit.signal) + " (" + ::strsignal(exit.signal) + ")"
+            : "it ended the process with exit code " + std::to_string(exit.exit_code);
+    return plugin_error(call + " did not come back in " + name() + ": " + how + with_stderr() +
+                        "\n  its output: " + run_.folder + "/{stdout,stderr}");
   }
 
   std::string with_stderr() const {
@@ -200,6 +228,16 @@ class LiveRank {
     launch.stderr_path = run_.folder + "/stderr";
     launch.cores = {core_};
     launch.fds = {{child_socket, kAgentFd}};
+    const child::MemoryFile notes("prism-call-notes");
+    if (!run_.welcome.rules.empty() || run_.welcome.router) {
+      const bool sized = ::ftruncate(notes.fd(), sizeof(host::CallNotes)) == 0;
+      call_notes_.emplace(notes.fd());
+      if (!sized || !*call_notes_) {
+        return run_error("no memory to share with a rank", Code::ResourceExhausted);
+      }
+      launch.fds.emplace_back(notes.fd(), kCallNotesFd);
+      launch.env.push_back("PRISM_AGENT_CALL_NOTES_FD=" + std::to_string(kCallNotesFd));
+    }
     PRISM_TRY_ASSIGN(process_, launcher.spawn(launch));
     return {};
   }
@@ -213,6 +251,7 @@ class LiveRank {
                          Code::DataLoss);
       }
       greeted_ = true;
+      pid_ = static_cast<int64_t>(hello->pid);
       return reply(run_.welcome);
     }
     if (const auto* op = std::get_if<wire::Op>(&frame.message)) {
@@ -247,6 +286,8 @@ class LiveRank {
   wire::Decoder decoder_;
   uint64_t sent_ = 0;
   bool greeted_ = false;
+  int64_t pid_ = 0;  ///< as the rank sees it, which may be in a namespace of its own
+  std::optional<child::Shared<host::CallNotes>> call_notes_;  ///< where plugins work in the rank
   Clock::time_point last_event_;
   uint64_t communications_ = 0;
   std::vector<wire::Group> groups_;

@@ -97,6 +97,7 @@ class Recorder {
     out_.has_optimizer = iterations.has_optimizer;
     out_.training_iterations = iterations.training;
     out_.iteration_shape.assign(iterations.training + 2, 0xcbf29ce484222325);
+    out_.iteration_bytes.assign(iterations.training + 2, 0);
 
     for (const wire::Message& event : events) {
       if (const auto* wait = std::get_if<wire::Wait>(&event)) {
@@ -242,8 +243,9 @@ class Recorder {
       return bad_event(index, "issues operation " + std::to_string(op.id) + " a second time");
     }
     ++out_.communications;
-    shape({op.kind, slot->second, op.input_bytes + op.output_bytes, static_cast<uint64_t>(op.peer),
-           static_cast<uint64_t>(op.tag), op.batch != 0});
+    shape({op.kind, slot->second, static_cast<uint64_t>(op.peer), static_cast<uint64_t>(op.tag),
+           op.batch != 0});
+    out_.iteration_bytes[iteration_] += op.input_bytes + op.output_bytes;
     if (message && op.batch != 0) {
       open_batch_ = op.batch;
       batch_parts_.push_back(part_of(op, slot->second));

@@ -40,7 +40,8 @@ struct RecordedRank {
   bool has_optimizer = false;
   uint32_t training_iterations = 0;       ///< iterations 1 .. training_iterations of the program
   std::vector<uint64_t> iteration_shape;  ///< per iteration of the program: equal when the
-                                          ///< communications (kind, group, sizes, order) are equal
+                                          ///< communications (kind, group, order) are equal
+  std::vector<uint64_t> iteration_bytes;  ///< per iteration of the program: sent and received
   std::vector<std::string> optimizers;    ///< "AdamW of 1024 elements", in order of first steps
   std::vector<MadeUpCount> made_up;
   DurationNs compute_ns = 0;      ///< of the training iterations, by the clock on the wall

@@ -24,6 +24,16 @@ class Gate(nn.Linear):
         self.top_k = top_k
 
 
+class Counts(nn.Module):
+    """How many tokens each rank sends to each expert of this one, [ranks, experts of a rank], from
+    how many this rank sends to each expert of the layer."""
+
+    def forward(self, sent):
+        received = torch.empty_like(sent)
+        dist.all_to_all_single(received, sent)
+        return received.view(dist.get_world_size(), -1)
+
+
 class Experts(nn.Module):
     """The feed-forward networks of this rank."""
 
@@ -44,6 +54,7 @@ class MixtureOfExperts(nn.Module):
     def __init__(self, hidden: int, experts: int, top_k: int):
         super().__init__()
         self.gate = Gate(hidden, experts, top_k)
+        self.counts = Counts()
         self.experts = Experts(experts // dist.get_world_size(), hidden)
 
     def forward(self, tokens):
@@ -55,16 +66,15 @@ class MixtureOfExperts(nn.Module):
         order = chosen.flatten().argsort(stable=True)
         token_of = order // top_k
         sent = chosen.flatten().bincount(minlength=self.gate.out_features)
-        received = torch.empty_like(sent)
-        dist.all_to_all_single(received, sent)
+        received = self.counts(sent)
         to_ranks = sent.view(ranks, -1).sum(1).tolist()
-        from_ranks = received.view(ranks, -1).sum(1).tolist()
+        from_ranks = received.sum(1).tolist()
         arrived = all_to_all_single(
             tokens.new_empty(sum(from_ranks), tokens.shape[1]), tokens[token_of], from_ranks, to_ranks
         )
 
-        local = torch.arange(len(received)) % len(self.experts.up)
-        done = self.experts(arrived, local.repeat_interleave(received))
+        local = torch.arange(received.numel()) % len(self.experts.up)
+        done = self.experts(arrived, local.repeat_interleave(received.flatten()))
         back = all_to_all_single(torch.empty_like(tokens[token_of]), done, to_ranks, from_ranks)
         return torch.zeros_like(tokens).index_add(0, token_of, back * weights.flatten()[order].unsqueeze(1))
 

@@ -16,9 +16,6 @@
 namespace prism::conformance {
 
 constexpr int64_t kDefaultTimeoutS = 10;
-/// What a test may take of memory for data, and the largest file that it may write.
-constexpr uint64_t kMaxDataBytes = uint64_t{2} << 30;
-constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
 
 /// Starts subject.child_command followed by test, seed and timeout, and waits for it. Thread: any,
 /// also several at once.

@@ -40,16 +40,17 @@ void add_compatibility_tests(Suite& suite, const std::vector<const Kind*>& kinds
                    {"S2.init"}});
   for (const Kind* kind : kinds) {
     const std::string open = kind_test(3, *kind, "open_close");
+    const std::string same = kind_test(9, *kind, "repeat");
     suite.push_back(
         {kind_test(7, *kind, "longer_structs"),
          "Requests of a later minor version give the same results.",
          [kind](Context& c) { same_results(c, *kind, Placement::Longer, "of a later version"); },
-         {open}});
+         {open, same}});
     suite.push_back(
         {kind_test(7, *kind, "structs_1_0"),
          "It reads no more of a request than version 1.0 has.",
          [kind](Context& c) { same_results(c, *kind, Placement::AtEdge, "of version 1.0"); },
-         {open}});
+         {open, same}});
   }
 }
 

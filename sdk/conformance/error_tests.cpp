@@ -93,6 +93,7 @@ void add_error_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
     add("messages", "A refusal comes once, with its code and words in UTF-8.", messages, first);
     add("no_sink", "Without an error sink it fails all the same.", no_sink, first);
     add("goes_on", "After a refusal it works as before.", goes_on, first);
+    suite.back().depends_on.push_back(kind_test(9, *kind, "repeat"));
     add("log", "Its log lines are UTF-8, their levels known.", log, open);
     add("no_log", "It works where the host does not want its log.", no_log, open);
   }

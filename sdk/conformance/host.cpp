@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/conformance/host.hpp"
 
+#include "prism/host/status.hpp"
 #include "prism/host/text.hpp"
 
 namespace prism::conformance {
@@ -46,7 +47,7 @@ void TestHost::log(void* ctx, int32_t level, prism_str_t message) noexcept {
 }
 
 std::string StrictSink::problem(prism_status_t code) const {
-  const std::string status = "status " + std::to_string(code);
+  const std::string status = "status " + host::status_name(code);
   if (code < PRISM_STATUS_OK || code > PRISM_STATUS_DATA_LOSS) {
     return "returned " + status + ", which is no PRISM_STATUS_";
   }
@@ -57,7 +58,8 @@ std::string StrictSink::problem(prism_status_t code) const {
     return "reported " + std::to_string(reports_) + " errors in one call";
   }
   if (code_ != code) {
-    return "reported status " + std::to_string(code_) + " but returned " + std::to_string(code);
+    return "reported status " + host::status_name(code_) + " but returned " +
+           host::status_name(code);
   }
   if (!valid_ || message_.empty()) {
     return "gave a message that is no UTF-8 text: '" + message_ + "'";

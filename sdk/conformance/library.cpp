@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "prism/host/bind.hpp"
+#include "prism/host/status.hpp"
+#include "sdk/conformance/drawn_options.hpp"
 
 namespace prism::conformance {
 namespace {
@@ -87,30 +89,30 @@ const void* Plugin::get_interface(std::string_view id) {
 }
 
 std::string Session::serve(size_t i, Placement placement) const {
-  const std::string what = interface_.describe(i);
-  context_.doing(what);
+  const std::string what = interface_->describe(i);
+  context_->doing(what);
   std::string output;
   const StrictSink sink;
-  const prism_status_t status = interface_.serve(handle_, i, placement, output, sink.c());
+  const prism_status_t status = interface_->serve(handle_, i, placement, output, sink.c());
   if (status != PRISM_STATUS_OK) {
     const std::string problem = sink.problem(status);
     require(problem.empty(), what + ": " + problem);
-    output += "refused with status " + std::to_string(status);
+    output += "refused with status " + host::status_name(status);
   }
   return output;
 }
 
 std::vector<std::string> Session::serve_all(Placement placement) const {
   std::vector<std::string> outputs;
-  for (size_t i = 0; i < interface_.request_count(); ++i) {
+  for (size_t i = 0; i < interface_->request_count(); ++i) {
     outputs.push_back(serve(i, placement));
   }
   return outputs;
 }
 
 void Session::close() const {
-  context_.doing("close()");
-  interface_.close(handle_);
+  context_->doing("close()");
+  interface_->close(handle_);
 }
 
 Bench::Bench(Context& context, const Kind& kind, Placement host, bool logging, uint16_t host_minor)
@@ -122,17 +124,26 @@ Bench::Bench(Context& context, const Kind& kind, Placement host, bool logging, u
 }
 
 std::vector<prism_option_value_t> Bench::values() const {
-  std::vector<prism_option_value_t> values;
-  const std::string problem = context_.subject().read_options(table(), values);
-  if (!problem.empty()) {
-    skip("no values for its options: " + problem + "; give them with --options FILE");
+  OptionReading reading = context_.subject().read_options(table());
+  if (!reading.problem.empty()) {
+    skip(std::string(kNoOptions) + reading.problem);
   }
-  return values;
+  return std::move(reading.values);
 }
 
 Session Bench::open() {
   const std::vector<prism_option_value_t> given = values();
-  context_.doing("open()");
+  std::string refusal;
+  const std::optional<Session> session = open_with(given, "open()", refusal);
+  if (!session) {
+    fail("open() refuses the defaults of its options" + refusal);
+  }
+  return *session;
+}
+
+std::optional<Session> Bench::open_with(const std::vector<prism_option_value_t>& given,
+                                        const std::string& what, std::string& refusal) {
+  context_.doing(what);
   // Not a pointer that a plugin would give: shows whether it wrote one.
   void* const unwritten = &context_;
   void* session = unwritten;
@@ -140,11 +151,22 @@ Session Bench::open() {
   const prism_status_t status = interface_->open(given.data(), given.size(), &session, sink.c());
   if (status != PRISM_STATUS_OK) {
     const std::string problem = sink.problem(status);
-    fail("open() " +
-         (problem.empty() ? "refuses the defaults of its options" + sink.quoted() : problem));
+    require(problem.empty(), what + " " + problem);
+    refusal = sink.quoted();
+    return std::nullopt;
   }
-  require(session != unwritten, "open() succeeded without writing a session");
-  return {context_, *interface_, session};
+  require(session != unwritten, what + " succeeded without writing a session");
+  return Session(context_, *interface_, session);
+}
+
+std::optional<Session> Bench::open_drawn(sdk::Random& random, std::string& words) {
+  std::vector<prism_option_value_t> drawn = values();
+  words = draw_options(table(), drawn, random);
+  if (words.empty()) {
+    skip("no option has bounds or choices to draw a value from");
+  }
+  std::string refusal;  // S4.allowed_values tells it
+  return open_with(drawn, "open() with " + words, refusal);
 }
 
 }  // namespace prism::conformance

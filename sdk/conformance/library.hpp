@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "prism/abi/plugin.h"
+#include "prism/sdk/random.hpp"
 #include "sdk/conformance/host.hpp"
 #include "sdk/conformance/interface.hpp"
 #include "sdk/conformance/test.hpp"
@@ -56,7 +58,7 @@ class Plugin {
 class Session {
  public:
   Session(Context& context, const Interface& interface, void* handle)
-      : context_(context), interface_(interface), handle_(handle) {}
+      : context_(&context), interface_(&interface), handle_(handle) {}
   void* handle() const { return handle_; }
   /// Serves request `i`; returns everything that came out, a refusal included. Fails where the
   /// plugin breaks a rule for errors.
@@ -66,8 +68,8 @@ class Session {
   void close() const;
 
  private:
-  Context& context_;
-  const Interface& interface_;
+  Context* context_;
+  const Interface* interface_;
   void* handle_;
 };
 
@@ -86,6 +88,13 @@ class Bench {
   /// The user's values, else the defaults; skips the test when an option that must be given is not.
   std::vector<prism_option_value_t> values() const;
   Session open();
+  /// Nothing when the plugin refuses these values, which `refusal` then quotes. `what`: "open()",
+  /// in the words of a failure.
+  std::optional<Session> open_with(const std::vector<prism_option_value_t>& values,
+                                   const std::string& what, std::string& refusal);
+  /// A session with drawn options (drawn_options.hpp), which `words` then names; nothing when the
+  /// plugin refuses them. Skips the test where there is nothing to draw.
+  std::optional<Session> open_drawn(sdk::Random& random, std::string& words);
 
  private:
   Context& context_;

@@ -2,6 +2,7 @@
 // S3: init and deinit, sessions that are opened and closed, and what is left behind.
 #include "sdk/conformance/library.hpp"
 #include "sdk/conformance/process.hpp"
+#include "sdk/conformance/process_state.hpp"
 #include "sdk/conformance/suite.hpp"
 
 namespace prism::conformance {
@@ -27,6 +28,31 @@ void threads(Context& context) {
   const size_t after = settled_thread_count(before);
   require(after <= before, "deinit() leaves " + std::to_string(after - before) +
                                " threads running; it must join them");
+}
+
+void require_unchanged(const ProcessState& before, const std::string& after) {
+  const std::string changed = before.difference();
+  require(changed.empty(), "after " + after + ", " + changed +
+                               "; that belongs to the whole process, leave it as it was");
+}
+
+void process(Context& context) {
+  const ProcessState before;
+  Plugin plugin(context);
+  require_unchanged(before, "init()");
+  plugin.deinit();
+  require_unchanged(before, "deinit()");
+}
+
+void process_of_sessions(Context& context, const Kind& kind) {
+  Bench bench(context, kind);
+  const ProcessState before;
+  const Session session = bench.open();
+  require_unchanged(before, "open()");
+  session.serve_all();
+  require_unchanged(before, "the requests");
+  session.close();
+  require_unchanged(before, "close()");
 }
 
 void open_close(Context& context, const Kind& kind) {
@@ -80,6 +106,11 @@ void add_lifecycle_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
                    init_twice,
                    {"S2.init"}});
   suite.push_back({"S3.threads", "deinit leaves no threads.", threads, {"S2.init"}});
+  suite.push_back({"S3.process",
+                   "init and deinit leave signals, limits, umask, folder, environment, locale "
+                   "alone.",
+                   process,
+                   {"S2.init"}});
   for (const Kind* kind : kinds) {
     const std::string open = kind_test(3, *kind, "open_close");
     suite.push_back({open,
@@ -90,10 +121,14 @@ void add_lifecycle_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
                      "Sessions leave no open files and no threads.",
                      [kind](Context& c) { leftovers(c, *kind); },
                      {open}});
+    suite.push_back({kind_test(3, *kind, "process"),
+                     "Sessions leave signals, limits, umask, folder, environment, locale alone.",
+                     [kind](Context& c) { process_of_sessions(c, *kind); },
+                     {open}});
     suite.push_back({kind_test(3, *kind, "two_sessions"),
                      "Closing one session does not touch the other.",
                      [kind](Context& c) { two_sessions(c, *kind); },
-                     {open}});
+                     {open, kind_test(9, *kind, "repeat")}});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "sdk/conformance/library.hpp"
 #include "sdk/conformance/process.hpp"
+#include "sdk/conformance/process_state.hpp"
 #include "sdk/conformance/suite.hpp"
 
 namespace prism::conformance {
@@ -38,12 +39,23 @@ void threads(Context& context) {
                                " threads; start them in init() or open(), where the host knows");
 }
 
+void process(Context& context) {
+  const ProcessState before;
+  const Library library(context);
+  const std::string changed = before.difference();
+  require(changed.empty(), "after loading, " + changed + "; that belongs to the whole process");
+}
+
 }  // namespace
 
 void add_load_tests(Suite& suite) {
   suite.push_back({"S1.load", "It loads with all symbols bound, within 200 ms.", load, {"S0.elf"}});
   suite.push_back({"S1.quiet", "Loading prints nothing.", quiet, {"S1.load"}});
   suite.push_back({"S1.threads", "Loading starts no threads.", threads, {"S1.load"}});
+  suite.push_back({"S1.process",
+                   "Loading leaves signals, limits, umask, folder, environment, locale alone.",
+                   process,
+                   {"S1.load"}});
 }
 
 }  // namespace prism::conformance

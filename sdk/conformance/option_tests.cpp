@@ -63,14 +63,11 @@ void table(Context& context, const Kind& kind) {
             name_of_row(row) + " must be given and has a default, which is never used");
     require(row.doc.len > 0, name_of_row(row) + " has no documentation");
   }
-  Values values;
-  const std::string problem = context.subject().read_options(options, values);
-  for (uint64_t i = 0; i < options.count; ++i) {
-    if (host::option_row(options, i).required != 0 && !problem.empty()) {
-      skip("its required options were not given: " + problem + "; give them with --options FILE");
-    }
+  const OptionReading reading = context.subject().read_options(options);
+  if (!reading.problem.empty() && reading.of_user) {
+    skip(std::string(kNoOptions) + reading.problem);
   }
-  require(problem.empty(), problem);
+  require(reading.problem.empty(), reading.problem);
 }
 
 /// Every bound and every choice, one at a time. A plugin may refuse one, since options may not fit

@@ -71,16 +71,18 @@ class GuardedBuffer {
   /// Fails when there was writing before or behind the buffer.
   void require_intact(const std::string& what) const {
     for (size_t i = 0; i < kGuard; ++i) {
-      require(memory_[kGuard - 1 - i] == kMark,
-              what + " wrote " + std::to_string(i + 1) + " bytes before its output");
-      require(memory_[kGuard + bytes_ + i] == kMark, what + " wrote " + std::to_string(i + 1) +
-                                                         " bytes behind the end of its output of " +
-                                                         std::to_string(bytes_) + " bytes");
+      if (memory_[kGuard - 1 - i] != kMark) {
+        fail(what + " wrote " + std::to_string(i + 1) + " bytes before its output");
+      }
+      if (memory_[kGuard + bytes_ + i] != kMark) {
+        fail(what + " wrote " + std::to_string(i + 1) + " bytes behind the end of its output of " +
+             std::to_string(bytes_) + " bytes");
+      }
     }
   }
 
  private:
-  static constexpr size_t kGuard = 256;  // keeps the alignment of the allocation
+  static constexpr size_t kGuard = 8192;  // keeps the alignment of the allocation
   static constexpr unsigned char kMark = 0xc9;
   std::vector<unsigned char> memory_;
   size_t bytes_;

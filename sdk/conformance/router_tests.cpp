@@ -4,7 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
+#include "prism/host/status.hpp"
+#include "prism/sdk/random.hpp"
 #include "sdk/conformance/library.hpp"
 #include "sdk/conformance/router_interface.hpp"
 #include "sdk/conformance/suite.hpp"
@@ -29,6 +32,18 @@ class RouterBench {
         bench_(context, kRouterKind),
         table_(*static_cast<const prism_router_t*>(bench_.plugin().get_interface(PRISM_ROUTER_1))),
         session_(bench_.open()) {}
+
+  /// From here on with drawn values of the options; false when the router refuses them.
+  bool draw_options(sdk::Random& random) {
+    session_.close();
+    const std::optional<Session> drawn = bench_.open_drawn(random, options_);
+    session_ = drawn.value_or(bench_.open());
+    return drawn.has_value();
+  }
+
+  std::string words(const char* function, const Request& request) const {
+    return describe(function, request) + (options_.empty() ? "" : ", " + options_);
+  }
 
   bool has_assign() const { return table_.assign != nullptr; }
   bool has_logits() const { return table_.logits != nullptr; }
@@ -76,7 +91,7 @@ class RouterBench {
 
   template <typename T, typename Function>
   Written<T> call(const char* function, const Request& request, uint64_t n, Function&& run) {
-    const std::string what = describe(function, request);
+    const std::string what = words(function, request);
     context_.doing(what);
     GuardedBuffer buffer(n * sizeof(T), 0x5a);
     const StrictSink sink;
@@ -86,7 +101,7 @@ class RouterBench {
       const std::string problem = sink.problem(status);
       require(problem.empty(), what + ": " + problem);
       require(status == PRISM_STATUS_INVALID_ARGUMENT,
-              what + " failed with status " + std::to_string(status) + sink.quoted() +
+              what + " failed with status " + host::status_name(status) + sink.quoted() +
                   "; a request that it cannot serve is INVALID_ARGUMENT");
       return {};
     }
@@ -98,6 +113,7 @@ class RouterBench {
   Bench bench_;
   const prism_router_t& table_;
   Session session_;
+  std::string options_;  ///< that were drawn
   bool served_ = false;
 };
 
@@ -106,7 +122,7 @@ void check_counts(RouterBench& router, const Request& request) {
   if (!counts.served) {
     return;
   }
-  const std::string what = describe("counts()", request);
+  const std::string what = router.words("counts()", request);
   uint64_t sum = 0;
   for (size_t e = 0; e < counts.values.size(); ++e) {
     require(counts.values[e] <= request.tokens,
@@ -153,15 +169,21 @@ void counts_of(Context& context, std::initializer_list<Request> requests) {
 void counts(Context& context) {
   RouterBench router(context);
   for (Request request : routing_requests(context.seed())) {
-    for (uint32_t variant = 0; variant < 8; ++variant) {
-      request.layer = variant % 2;
-      request.micro_batch = variant / 2;
-      request.rank = 3 * variant;
-      request.seed = context.seed() + variant;
-      if (request.tokens > 0 && request.experts > 1 && request.top_k < request.experts) {
-        check_counts(router, request);
-      }
+    if (request.tokens == 0 || request.experts == 1 || request.top_k == request.experts) {
+      continue;
     }
+    const auto ask = [&](uint32_t layer, uint64_t micro_batch, uint32_t rank) {
+      request.layer = layer;
+      request.micro_batch = micro_batch;
+      request.rank = rank;
+      request.seed = context.seed() + rank;
+      check_counts(router, request);
+    };
+    // A job has hundreds of micro-batches, tens of layers and thousands of ranks.
+    for (uint32_t n = 0; n < 256; ++n) {
+      ask(n % 61, n, 3 * n);
+    }
+    ask(1000, uint64_t{1} << 40, 1U << 20);
   }
   router.require_served();
 }
@@ -181,33 +203,37 @@ void large(Context& context) {
                       shaped(context, 100, 8192, 64)});
 }
 
+void check_assignment(RouterBench& router, const Request& request) {
+  const Written<uint64_t> expected = router.counts(request);
+  const Written<uint32_t> experts = router.assign(request);
+  const std::string what = router.words("assign()", request);
+  require(expected.served == experts.served,
+          what + ": counts() and assign() do not agree on whether they can serve it");
+  std::vector<uint64_t> got(request.experts, 0);
+  for (uint64_t t = 0; experts.served && t < request.tokens; ++t) {
+    const auto begin = experts.values.begin() + static_cast<std::ptrdiff_t>(t * request.top_k);
+    std::vector<uint32_t> of_token(begin, begin + request.top_k);
+    std::sort(of_token.begin(), of_token.end());
+    require(std::adjacent_find(of_token.begin(), of_token.end()) == of_token.end(),
+            what + ": token " + std::to_string(t) + " gets the same expert twice");
+    for (const uint32_t expert : of_token) {
+      require(expert < request.experts, what + ": token " + std::to_string(t) +
+                                            " gets the expert " + std::to_string(expert) + " of " +
+                                            std::to_string(request.experts));
+      ++got[expert];
+    }
+  }
+  for (uint32_t e = 0; experts.served && e < request.experts; ++e) {
+    require(got[e] == expected.values[e], what + ": expert " + std::to_string(e) + " comes " +
+                                              std::to_string(got[e]) + " times, counts() says " +
+                                              std::to_string(expected.values[e]));
+  }
+}
+
 void assign(Context& context) {
   RouterBench router(context);
   for (const Request& request : routing_requests(context.seed())) {
-    const Written<uint64_t> expected = router.counts(request);
-    const Written<uint32_t> experts = router.assign(request);
-    const std::string what = describe("assign()", request);
-    require(expected.served == experts.served,
-            what + ": counts() and assign() do not agree on whether they can serve it");
-    std::vector<uint64_t> got(request.experts, 0);
-    for (uint64_t t = 0; experts.served && t < request.tokens; ++t) {
-      const auto begin = experts.values.begin() + static_cast<std::ptrdiff_t>(t * request.top_k);
-      std::vector<uint32_t> of_token(begin, begin + request.top_k);
-      std::sort(of_token.begin(), of_token.end());
-      require(std::adjacent_find(of_token.begin(), of_token.end()) == of_token.end(),
-              what + ": token " + std::to_string(t) + " gets the same expert twice");
-      for (const uint32_t expert : of_token) {
-        require(expert < request.experts, what + ": token " + std::to_string(t) +
-                                              " gets the expert " + std::to_string(expert) +
-                                              " of " + std::to_string(request.experts));
-        ++got[expert];
-      }
-    }
-    for (uint32_t e = 0; experts.served && e < request.experts; ++e) {
-      require(got[e] == expected.values[e], what + ": expert " + std::to_string(e) + " comes " +
-                                                std::to_string(got[e]) + " times, counts() says " +
-                                                std::to_string(expected.values[e]));
-    }
+    check_assignment(router, request);
   }
   router.require_served();
 }
@@ -232,7 +258,7 @@ void check_logits(RouterBench& router, const Request& request) {
   const Written<uint64_t> expected = router.counts(request);
   const Written<T> logits = router.logits<T>(request);
   const std::string what =
-      describe(sizeof(T) == 4 ? "logits() as f32" : "logits() as bf16", request);
+      router.words(sizeof(T) == 4 ? "logits() as f32" : "logits() as bf16", request);
   require(expected.served == logits.served,
           what + ": counts() and logits() do not agree on whether they can serve it");
   if (!logits.served) {
@@ -275,6 +301,29 @@ void logits(Context& context) {
   router.require_served();
 }
 
+/// All of the above with other options than the defaults, and another micro-batch each time.
+void options(Context& context) {
+  constexpr uint64_t kRounds = 40;
+  RouterBench router(context);
+  sdk::Random random(sdk::mix({context.seed(), 5}));
+  for (uint64_t round = 0; round < kRounds; ++round) {
+    if (!router.draw_options(random)) {
+      continue;
+    }
+    for (Request request : routing_requests(context.seed())) {
+      request.micro_batch = round;
+      check_counts(router, request);
+      if (router.has_assign()) {
+        check_assignment(router, request);
+      }
+      if (router.has_logits()) {
+        check_logits<float>(router, request);
+      }
+    }
+  }
+  router.require_served();
+}
+
 /// Runs `body` where the router offers the function.
 void if_offered(Context& context, bool (RouterBench::*offered)() const, void (*body)(Context&)) {
   if (!(RouterBench(context).*offered)()) {
@@ -305,6 +354,8 @@ void add_router_tests(Suite& suite) {
   add(
       "logits", "Logits put the assigned experts on top, without ties in bf16.",
       [](Context& c) { if_offered(c, &RouterBench::has_logits, logits); },
+      kind_test(5, kRouterKind, "counts"));
+  add("options", "All of this holds with any options within their bounds.", options,
       kind_test(5, kRouterKind, "counts"));
 }
 

@@ -35,6 +35,13 @@ struct Companion {
   std::vector<std::string> exports;
 };
 
+/// Values for an option table, or why there are none.
+struct OptionReading {
+  std::vector<prism_option_value_t> values;  ///< borrow text that lives until the next reading
+  std::string problem;                       ///< empty: the values are there
+  bool of_user = false;  ///< the user has to give or change a value; else the table is wrong
+};
+
 struct Subject {
   std::string library;  ///< absolute
   std::string id;       ///< from here on: by its manifest
@@ -45,11 +52,8 @@ struct Subject {
 
   /// Reads an ELF file without loading it.
   std::function<FileReading(const std::string& path)> read_file;
-  /// Values for an option table: those that the user gave for the check, else the defaults. Returns
-  /// why not, or "". The values borrow text that lives until the next call.
-  std::function<std::string(const prism_option_table_t& table,
-                            std::vector<prism_option_value_t>& values)>
-      read_options;
+  /// Those that the user gave for the check, else the defaults.
+  std::function<OptionReading(const prism_option_table_t& table)> read_options;
   /// The command that runs supervise() (child.hpp) for this subject; what to run is appended.
   std::vector<std::string> child_command;
 };

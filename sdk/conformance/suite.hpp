@@ -17,8 +17,8 @@ using Suite = std::vector<Test>;
 
 constexpr int kLastStage = 10;
 
-/// The tests for this plugin, by its manifest, in the order of stages; a test stands behind those
-/// that it depends on.
+/// The tests for this plugin, by its manifest, in the order of stages. Those that compare results
+/// depend on S9.KIND.repeat: a plugin that never gives the same twice is told that, and no more.
 Suite suite_for(const Subject& subject);
 
 /// "S5.router.counts", the name of a test of one kind.

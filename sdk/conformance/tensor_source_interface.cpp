@@ -120,9 +120,12 @@ std::vector<FillCase> fill_cases(uint64_t seed) {
   for (int32_t dtype = kFirstDtype; dtype <= kLastDtype; ++dtype) {
     cases.push_back(fill_case(seed, dtype, {3, 5}));
   }
+  // In every dtype too: most sources have values of one or two only.
   for (const std::vector<int64_t>& shape :
        std::vector<std::vector<int64_t>>{{}, {1}, {2, 3, 4}, {1000}, {0}, {4, 0}}) {
-    cases.push_back(fill_case(seed, PRISM_DTYPE_F32, shape));
+    for (int32_t dtype = kFirstDtype; dtype <= kLastDtype; ++dtype) {
+      cases.push_back(fill_case(seed, dtype, shape));
+    }
   }
   uint32_t n = 0;
   for (FillCase& one : cases) {

@@ -2,6 +2,8 @@
 // S5 of tensor sources: fill() keeps the promises of prism/abi/tensor_source.h.
 #include <optional>
 
+#include "prism/host/status.hpp"
+#include "prism/sdk/random.hpp"
 #include "prism/sdk/tensor.hpp"
 #include "sdk/conformance/library.hpp"
 #include "sdk/conformance/suite.hpp"
@@ -20,21 +22,34 @@ class SourceBench {
             bench_.plugin().get_interface(PRISM_TENSOR_SOURCE_1))),
         session_(bench_.open()) {}
 
+  /// From here on with drawn values of the options; false when the source refuses them.
+  bool draw_options(sdk::Random& random) {
+    session_.close();
+    const std::optional<Session> drawn = bench_.open_drawn(random, options_);
+    session_ = drawn.value_or(bench_.open());
+    return drawn.has_value();
+  }
+
+  std::string words(const FillCase& wanted) const {
+    return wanted.describe() + (options_.empty() ? "" : ", " + options_);
+  }
+
   /// What fill() made of memory full of `poison`; nothing when the source has no such value.
   std::optional<std::string> fill(const FillCase& wanted, unsigned char poison = 0x5a) {
-    context_.doing(wanted.describe());
+    const std::string what = words(wanted);
+    context_.doing(what);
     GuardedBuffer buffer(wanted.bytes(), poison);
     const prism_tensor_t tensor = wanted.tensor(buffer.data());
     const StrictSink sink;
     const prism_status_t status =
         table_.fill(static_cast<prism_tensor_source_session_t*>(session_.handle()), &wanted.request,
                     &tensor, sink.c());
-    buffer.require_intact(wanted.describe() + ":");
+    buffer.require_intact(what + ":");
     if (status != PRISM_STATUS_OK) {
       const std::string problem = sink.problem(status);
-      require(problem.empty(), wanted.describe() + ": " + problem);
+      require(problem.empty(), what + ": " + problem);
       require(status == PRISM_STATUS_INVALID_ARGUMENT,
-              wanted.describe() + " failed with status " + std::to_string(status) + sink.quoted() +
+              what + " failed with status " + host::status_name(status) + sink.quoted() +
                   "; a request that it has no value for is INVALID_ARGUMENT");
       refusal_ = sink.message();
       return std::nullopt;
@@ -55,6 +70,7 @@ class SourceBench {
   Bench bench_;
   const prism_tensor_source_t& table_;
   Session session_;
+  std::string options_;  ///< that were drawn
   bool served_ = false;
   std::string refusal_;
 };
@@ -74,21 +90,27 @@ void buffers(Context& context) {
 
 /// An element that stays as it was, whatever that was, has not been written.
 void require_every_element(SourceBench& source, const FillCase& one) {
-  const std::optional<std::string> first = source.fill(one, 0x5a);
-  const std::optional<std::string> second = source.fill(one, 0xc3);
-  require(first.has_value() == second.has_value(),
-          one.describe() + " is served once and refused once");
-  if (!first) {
-    return;
+  constexpr unsigned char kPoisons[] = {0x5a, 0xc3, 0x3c};
+  std::vector<std::string> filled;
+  for (const unsigned char poison : kPoisons) {
+    const std::optional<std::string> bytes = source.fill(one, poison);
+    require(bytes.has_value() || filled.empty(),
+            source.words(one) + " is served once and refused once");
+    if (!bytes) {
+      return;
+    }
+    filled.push_back(*bytes);
   }
   const size_t size = sdk::element_size(one.dtype);
   for (size_t i = 0; i < one.bytes(); ++i) {
-    const auto was = [&](const std::string& bytes, unsigned char poison) {
-      return static_cast<unsigned char>(bytes[i]) == poison;
-    };
-    require(!was(*first, 0x5a) || !was(*second, 0xc3),
-            one.describe() + ": element " + std::to_string(i / size) + " of " +
-                std::to_string(one.elements()) + " is not written");
+    bool untouched = true;
+    for (size_t n = 0; n < filled.size(); ++n) {
+      untouched = untouched && static_cast<unsigned char>(filled[n][i]) == kPoisons[n];
+    }
+    if (untouched) {
+      fail(source.words(one) + ": element " + std::to_string(i / size) + " of " +
+           std::to_string(one.elements()) + " is not written");
+    }
   }
 }
 
@@ -106,6 +128,22 @@ void shapes(Context& context) {
   SourceBench source(context);
   for (const FillCase& one : fill_cases(context.seed())) {
     if (!is_plain_shape(one)) {
+      require_every_element(source, one);
+    }
+  }
+  source.require_served();
+}
+
+/// With other options than the defaults.
+void options(Context& context) {
+  constexpr int kRounds = 40;
+  SourceBench source(context);
+  sdk::Random random(sdk::mix({context.seed(), 5}));
+  for (int round = 0; round < kRounds; ++round) {
+    if (!source.draw_options(random)) {
+      continue;
+    }
+    for (const FillCase& one : fill_cases(context.seed())) {
       require_every_element(source, one);
     }
   }
@@ -144,6 +182,7 @@ void add_tensor_source_tests(Suite& suite) {
       first);
   add("shapes", "It writes every element of scalars, large, empty and many-dimensional tensors.",
       shapes, first);
+  add("options", "It writes every element with any options within their bounds.", options, first);
   add("bools", "A bool is 0 or 1.", bools, first);
 }
 

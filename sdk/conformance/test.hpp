@@ -25,6 +25,10 @@ std::string_view name_of(Outcome outcome);
 /// Whether the plugin is not in order.
 bool is_failure(Outcome outcome);
 
+/// Begins the reason of a skipped test that the user could have run: a value of an option is
+/// missing or cannot be used.
+constexpr std::string_view kNoOptions = "no values for its options: ";
+
 /// How a test ended.
 struct Verdict {
   Outcome outcome = Outcome::Pass;

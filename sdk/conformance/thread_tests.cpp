@@ -82,14 +82,15 @@ void other_thread(Context& context, const Kind& kind) {
 void add_thread_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
   for (const Kind* kind : kinds) {
     const std::string open = kind_test(3, *kind, "open_close");
+    const std::string same = kind_test(9, *kind, "repeat");
     suite.push_back({kind_test(8, *kind, "other_thread"),
                      "A session may be used and closed on another thread.",
                      [kind](Context& c) { other_thread(c, *kind); },
-                     {open}});
+                     {open, same}});
     suite.push_back({kind_test(8, *kind, "concurrent"),
                      "Sessions on several threads give the results of one alone.",
                      [kind](Context& c) { concurrent(c, *kind); },
-                     {open}});
+                     {open, same}});
   }
 }
 

@@ -137,6 +137,26 @@ class Consumers(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, request)
             self.assertIn(message, " ".join(done.stdout.split()))
 
+    def test_a_kind_that_is_not_there(self):
+        folder = self.new("router-typo", "router")
+        file = folder / "CMakeLists.txt"
+        text = file.read_text()
+        file.write_text(text.replace("KIND router", "KIND roter"))
+        done = self.configure(folder, succeeds=False)
+        self.assertIn("there is no KIND 'roter'; choose from launcher, router, runtime, tensor_source",
+                      " ".join(done.stdout.split()))
+        file.write_text(text.replace("KIND router", "KIND tracer INTERFACES com.acme.tracer/1"))
+        self.configure(folder)
+
+    def test_a_template_whose_option_is_renamed_says_so(self):
+        folder = self.new("router-renamed", "router")
+        [source] = (folder / "src").iterdir()
+        source.write_text(source.read_text().replace('"hot_experts"', '"warm_experts"'))
+        self.configure(folder)
+        self.call(CMAKE, "--build", folder / "build")
+        done = self.call(CTEST, "--test-dir", folder / "build", "-R", "unit", "--output-on-failure", succeeds=False)
+        self.assertIn("FAILED: there is no option 'hot_experts'; there are: warm_experts", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

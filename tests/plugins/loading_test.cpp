@@ -141,7 +141,7 @@ TEST(Loading, InitFailsWithItsOwnWordsMadeValidText) {
 
 TEST(Loading, InitFailsWithoutWords) {
   EXPECT_THAT(message_of("init_fails_silently"),
-              HasSubstr("init(): failed with status 13 and no message"));
+              HasSubstr("init(): failed with status INTERNAL and no message"));
 }
 
 TEST(Loading, ExceptionInInitBecomesAMessageAndStartedPartsStop) {

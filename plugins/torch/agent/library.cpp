@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the hook calls, as torch.ops.prism: an operator library needs no symbol of Python, so that
 /// one agent serves every version of it.
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <torch/library.h>
+#include <unistd.h>
 #include <utility>
 
 #include "plugins/torch/agent/backend.hpp"
 #include "plugins/torch/agent/router.hpp"
 #include "plugins/torch/agent/session.hpp"
+#include "prism/host/call_notes.hpp"
 
 namespace prism::torch_agent {
 namespace {
@@ -19,6 +23,21 @@ std::vector<uint32_t> to_ranks(const std::vector<int64_t>& numbers) {
     ranks.push_back(static_cast<uint32_t>(number));
   }
   return ranks;
+}
+
+/// `fd`: memory that the coordinator reads when this process has ended.
+void keep_call_notes(int64_t number) {
+  const int fd = static_cast<int>(number);
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || info.st_size != static_cast<off_t>(sizeof(host::CallNotes))) {
+    return;  // the program has closed it: calls are not noted
+  }
+  void* memory =
+      ::mmap(nullptr, sizeof(host::CallNotes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  if (memory != MAP_FAILED) {
+    host::keep_call_notes(static_cast<host::CallNotes*>(memory));
+  }
 }
 
 void begin(int64_t fd, int64_t rank, int64_t world_size, std::string framework) {
@@ -70,19 +89,28 @@ void prepare_bye(int64_t reason, std::string detail, std::vector<std::string> fi
                               .clocks = entry.entered()});
 }
 
+// The time that a router takes is no time of the program, whose gate it stands for.
 bool router_available() {
   return RankRouter::get().available();
 }
 at::Tensor router_counts(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
                          int64_t micro_batch) {
+  const Entry entry;
   return RankRouter::get().counts({tokens, experts, top_k, layer, micro_batch});
+}
+at::Tensor router_received(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
+                           int64_t micro_batch, const std::vector<int64_t>& ranks) {
+  const Entry entry;
+  return RankRouter::get().received({tokens, experts, top_k, layer, micro_batch}, ranks);
 }
 at::Tensor router_assign(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
                          int64_t micro_batch) {
+  const Entry entry;
   return RankRouter::get().assign({tokens, experts, top_k, layer, micro_batch});
 }
 at::Tensor router_logits(int64_t tokens, int64_t experts, int64_t top_k, int64_t layer,
                          int64_t micro_batch, at::ScalarType dtype) {
+  const Entry entry;
   return RankRouter::get().logits({tokens, experts, top_k, layer, micro_batch}, dtype);
 }
 
@@ -91,6 +119,7 @@ at::Tensor router_logits(int64_t tokens, int64_t experts, int64_t top_k, int64_t
 
 TORCH_LIBRARY(prism, library) {
   namespace agent = prism::torch_agent;
+  library.def("keep_call_notes", agent::keep_call_notes);
   library.def("begin", agent::begin);
   library.def("attach", agent::attach);
   library.def("foreign_group", agent::foreign_group);
@@ -101,6 +130,7 @@ TORCH_LIBRARY(prism, library) {
   library.def("keep", agent::keep);
   library.def("router_available", agent::router_available);
   library.def("router_counts", agent::router_counts);
+  library.def("router_received", agent::router_received);
   library.def("router_assign", agent::router_assign);
   library.def("router_logits", agent::router_logits);
 }

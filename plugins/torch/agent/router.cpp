@@ -24,7 +24,7 @@ uint32_t number(int64_t value, int64_t least, const char* what) {
   return static_cast<uint32_t>(value);
 }
 
-prism_routing_request_t request_of(const Routing& routing) {
+prism_routing_request_t request_of(const Routing& routing, uint32_t rank) {
   TORCH_CHECK(routing.tokens >= 0 && routing.micro_batch >= 0,
               "tokens and micro_batch must not be negative");
   prism_routing_request_t request{};
@@ -35,7 +35,7 @@ prism_routing_request_t request_of(const Routing& routing) {
   request.experts = number(routing.experts, 1, "experts");
   request.top_k = number(routing.top_k, 1, "top_k");
   request.layer = number(routing.layer, 0, "layer");
-  request.rank = Session::get().rank();
+  request.rank = rank;
   // Before memory is made for the answer.
   TORCH_CHECK(request.top_k <= request.experts, "top_k = ", request.top_k, " of ", request.experts,
               " experts");
@@ -80,15 +80,34 @@ void RankRouter::close() {
 }
 
 at::Tensor RankRouter::counts(const Routing& routing) {
-  const prism_routing_request_t request = request_of(routing);
+  const prism_routing_request_t request = request_of(routing, Session::get().rank());
   const std::lock_guard lock(mutex_);
   std::vector<uint64_t> counts;
   write_counts(request, counts);
   return as_tensor(counts, {routing.experts});
 }
 
+at::Tensor RankRouter::received(const Routing& routing, at::IntArrayRef ranks) {
+  const auto members = static_cast<int64_t>(ranks.size());
+  const auto* own = std::find(ranks.begin(), ranks.end(), int64_t{Session::get().rank()});
+  TORCH_CHECK(own != ranks.end(), "rank ", Session::get().rank(),
+              " is none of those that hold experts");
+  TORCH_CHECK(routing.experts % members == 0, routing.experts, " experts do not lie evenly on ",
+              members, " ranks");
+  const int64_t held = routing.experts / members;
+  const std::lock_guard lock(mutex_);
+  std::vector<uint64_t> counts;
+  std::vector<uint64_t> arriving;
+  for (const int64_t rank : ranks) {
+    write_counts(request_of(routing, number(rank, 0, "a rank")), counts);
+    const auto first = counts.begin() + (own - ranks.begin()) * held;
+    arriving.insert(arriving.end(), first, first + held);
+  }
+  return as_tensor(arriving, {members, held});
+}
+
 at::Tensor RankRouter::assign(const Routing& routing) {
-  const prism_routing_request_t request = request_of(routing);
+  const prism_routing_request_t request = request_of(routing, Session::get().rank());
   const std::lock_guard lock(mutex_);
   std::vector<uint32_t> experts;
   write_experts(request, experts);
@@ -96,7 +115,7 @@ at::Tensor RankRouter::assign(const Routing& routing) {
 }
 
 at::Tensor RankRouter::logits(const Routing& routing, at::ScalarType dtype) {
-  const prism_routing_request_t request = request_of(routing);
+  const prism_routing_request_t request = request_of(routing, Session::get().rank());
   const std::lock_guard lock(mutex_);
   std::vector<uint32_t> experts;
   write_experts(request, experts);

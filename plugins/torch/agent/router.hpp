@@ -36,6 +36,10 @@ class RankRouter {
   bool available() const { return router_ != nullptr; }
 
   at::Tensor counts(const Routing& routing);  ///< int64 [experts]
+  /// What each of `ranks` sends to the experts of this one, where the experts lie on them evenly
+  /// and in order: int64 [ranks, experts / ranks]. A router is a pure function: what a peer would
+  /// be told needs no peer.
+  at::Tensor received(const Routing& routing, at::IntArrayRef ranks);
   at::Tensor assign(const Routing& routing);  ///< int64 [tokens, top_k], the heaviest first
   /// [tokens, experts] of `dtype`, float32 or bfloat16.
   at::Tensor logits(const Routing& routing, at::ScalarType dtype);

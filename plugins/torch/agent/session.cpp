@@ -11,6 +11,7 @@
 
 #include "plugins/torch/agent/router.hpp"
 #include "plugins/torch/agent/sources.hpp"
+#include "prism/host/call_notes.hpp"
 #include "prism/wire/socket.hpp"
 
 namespace prism::torch_agent {
@@ -97,6 +98,7 @@ void Session::prepare_bye(wire::Bye bye) {
 }
 
 void Session::at_exit(int exit_code, void* session) {
+  host::forget_calls_of_other_threads();
   Sources::get().close();
   RankRouter::get().close();
   auto& self = *static_cast<Session*>(session);

@@ -84,7 +84,7 @@ def measure(repetitions):
 
 def main():
     cores = [int(core) for core in sys.argv[1:3]]
-    repetitions = int(sys.argv[3]) if len(sys.argv) > 3 else 9
+    repetitions = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     if "RANK" in os.environ:
         rank = int(os.environ["RANK"])
         os.sched_setaffinity(0, {cores[rank]})

@@ -12,6 +12,7 @@ what cannot be routed (top_k above experts) raises RuntimeError.
 """
 
 import torch
+import torch.distributed as dist
 
 
 def available():
@@ -30,6 +31,13 @@ class Router:
     def counts(self, tokens, experts, top_k, *, layer=0, micro_batch=0):
         """How many tokens each expert gets: int64 [experts], their sum tokens * top_k."""
         return torch.ops.prism.router_counts(tokens, experts, top_k, layer, micro_batch)
+
+    def received(self, tokens, experts, top_k, *, layer=0, micro_batch=0, ranks=None):
+        """How many tokens each rank sends to each expert of this one: int64 [ranks, experts / ranks].
+        `ranks`: those that share the experts, in the order in which they hold them, as many each; by
+        default all of the job. Each of them has `tokens` of its own."""
+        ranks = range(dist.get_world_size()) if ranks is None else ranks
+        return torch.ops.prism.router_received(tokens, experts, top_k, layer, micro_batch, list(ranks))
 
     def assign(self, tokens, experts, top_k, *, layer=0, micro_batch=0):
         """The experts of each token, the one with the highest weight first: int64 [tokens, top_k]."""

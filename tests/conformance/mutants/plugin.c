@@ -3,9 +3,13 @@
 #include "plugin.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const prism_host_t* g_host;
@@ -55,7 +59,9 @@ const prism_option_t kRows[OPTION_COUNT] = {
     {
         .name = TEXT("spread"),
         .type = PRISM_OPTION_INT,
-#ifdef MUTANT_bad_default
+#ifdef MUTANT_required_with_bounds
+        .required = 1,
+#elif defined(MUTANT_bad_default)
         .default_text = TEXT("11"),
 #elif defined(MUTANT_default_no_toml)
         .default_text = TEXT("three"),
@@ -90,8 +96,47 @@ const prism_option_t kRows[OPTION_COUNT] = {
      .real_max = 1},
 };
 
+/* What a session must leave alone. */
+static void touch_process(void) {
+#ifdef MUTANT_closes_input
+  close(STDIN_FILENO);
+#endif
+#ifdef MUTANT_replaces_input
+  const int other = open("/dev/zero", O_RDONLY);
+  dup2(other, STDIN_FILENO);
+  close(other);
+#endif
+#ifdef MUTANT_blocks_signals
+  sigset_t some;
+  sigemptyset(&some);
+  sigaddset(&some, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &some, NULL);
+#endif
+#ifdef MUTANT_lowers_limit
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = 200;
+  setrlimit(RLIMIT_NOFILE, &limit);
+#endif
+#ifdef MUTANT_sets_umask
+  umask(0);
+#endif
+#ifdef MUTANT_changes_folder
+  if (chdir("/") != 0) {
+    abort();
+  }
+#endif
+#ifdef MUTANT_sets_variable
+  setenv("OMP_NUM_THREADS", "77", 1);
+#endif
+#ifdef MUTANT_sets_locale
+  setlocale(LC_ALL, "C.UTF-8");
+#endif
+}
+
 int64_t checked_spread(const prism_option_value_t* values, uint64_t count,
                        const prism_error_sink_t* err) {
+  touch_process();
 #ifndef MUTANT_any_number_of_values
   if (count != OPTION_COUNT) {
     fail(err, PRISM_STATUS_INVALID_ARGUMENT, "expected three option values");
@@ -194,6 +239,11 @@ __attribute__((constructor)) static void on_load(void) {
   }
 }
 #endif
+#ifdef MUTANT_locale_on_load
+__attribute__((constructor)) static void on_load(void) {
+  setlocale(LC_ALL, "C.UTF-8");
+}
+#endif
 #ifdef MUTANT_writes_on_load
 __attribute__((constructor)) static void on_load(void) {
   close(open("plugin.log", O_CREAT | O_WRONLY, 0600));
@@ -253,6 +303,9 @@ static prism_status_t init(const prism_host_t* host, const prism_error_sink_t* e
 #endif
 #ifdef MUTANT_thread_after_deinit
   start_sleeper();
+#endif
+#ifdef MUTANT_ignores_interrupts
+  signal(SIGINT, SIG_IGN);
 #endif
   (void)err;
   ++inits;

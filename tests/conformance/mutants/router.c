@@ -191,6 +191,12 @@ static prism_status_t counts(Session* session, Request* r, uint64_t* out, Sink* 
     out[1] -= 1;
   }
 #endif
+#ifdef MUTANT_late_micro_batch
+  out[first] -= r->micro_batch >= 100 && r->top_k < r->experts && r->tokens > 0;
+#endif
+#ifdef MUTANT_option_spoils_sum
+  out[first] -= session->spread == 7 && out[first] > 0;
+#endif
 #ifdef MUTANT_writes_behind
   out[r->experts] = 0;
 #endif
@@ -213,6 +219,11 @@ static prism_status_t assign(Session* session, Request* r, uint32_t* out, Sink* 
 #endif
 #ifdef MUTANT_other_than_counts
     out[slot] = (uint32_t)((first + slot % r->top_k) % r->experts);
+#endif
+#ifdef MUTANT_option_spoils_assignment
+    if (session->spread > 8) {
+      out[slot] = (uint32_t)((first + slot / 2) % r->experts);
+    }
 #endif
 #ifdef MUTANT_expert_beyond
     out[slot] += 1;

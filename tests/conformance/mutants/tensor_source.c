@@ -67,12 +67,15 @@ static void* sleeper(void* nothing) {
 static prism_status_t fill(Session* session, const prism_tensor_request_t* request,
                            const prism_tensor_t* out, Sink* err) {
   uint64_t size = element_size(out->dtype);
+#ifdef MUTANT_only_whole_and_last_missing
+  size = out->dtype == PRISM_DTYPE_I64 ? 8 : 0;
+#endif
 #ifdef MUTANT_accepts_unknown_dtype
   size = size == 0 ? 4 : size;
 #endif
   if (size == 0) {
 #ifdef MUTANT_never_again
-    session->odd = 1;
+    session->odd |= out->dtype == 99; /* by what nobody can serve, not by what it does not have */
 #endif
 #ifdef MUTANT_needs_sink
     const prism_str_t text = TEXT("no value of this dtype");
@@ -148,6 +151,12 @@ static prism_status_t fill(Session* session, const prism_tensor_request_t* reque
 #endif
 #ifdef MUTANT_last_element_missing
   elements -= elements == 1000;
+#endif
+#ifdef MUTANT_only_whole_and_last_missing
+  elements -= elements == 1000;
+#endif
+#ifdef MUTANT_option_leaves_gap
+  elements -= session->spread == 7 && elements > 0;
 #endif
 #ifdef MUTANT_scalars_missing
   if (out->ndim == 0) {

@@ -6,9 +6,12 @@ misbehave, names that no plugin can have."""
 import json
 import os
 import pathlib
+import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 PRISM = pathlib.Path(os.environ["PRISM_PROGRAM"])
@@ -32,6 +35,17 @@ class Commands(unittest.TestCase):
             [program, "plugin", *map(str, words)], cwd=cwd or self.folder, timeout=60, text=True,
             capture_output=True, check=False,
             env={**inherited, "HOME": str(self.home), **environment})
+
+    def processes_with(self, plugin):
+        """Those that have loaded a plugin of MISBEHAVING."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and f"libprism_{plugin}.so" in (entry / "maps").read_text():
+                    found.append(entry.name)
+            except OSError:
+                pass
+        return found
 
     def listed(self, *words, **more):
         done = self.run_prism("list", "--json", *words, **more)
@@ -95,6 +109,28 @@ class List(Commands):
         taken = self.listed("--plugin-path", root, "--allow-insecure-plugin-dir")
         self.assertEqual([p["status"] for p in taken if p["id"] == "all_options"], ["ok"])
 
+    def test_libraries_beside_a_plugin_that_everybody_may_write_to(self):
+        folder = self.copy("mine", BAD / "missing_below") / "missing_below"
+        manifest = folder / "plugin.toml"
+        manifest.write_text(manifest.read_text().split("[[companion]]")[0])
+        (folder / "libprism_middle.so").chmod(0o666)
+        for command in ("show", "check"):
+            done = self.run_prism(command, folder)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(f"everybody may write to {folder}/libprism_middle.so; whoever may do so "
+                          f"runs code as you. Expected: chmod o-w {folder}/libprism_middle.so",
+                          done.stdout + done.stderr)
+            allowed = self.run_prism(command, folder, "--allow-insecure-plugin-dir")
+            self.assertNotIn("everybody may", allowed.stdout + allowed.stderr)
+
+    def test_a_folder_named_twice_counts_once(self):
+        root = self.copy("twice")
+        link = self.folder / "link"
+        link.symlink_to(root)
+        found = self.listed("--plugin-path", root, "--plugin-path", f"{root}/.", "--plugin-path",
+                            link, PRISM_PLUGIN_PATH=f"{root}:{root}/")
+        self.assertEqual([p["status"] for p in found if p["id"] == "all_options"], ["ok"])
+
     def test_wrong_flags(self):
         for words, message in (
                 (("--plugin-path", "nowhere"), "--plugin-path: there is no folder 'nowhere'"),
@@ -133,13 +169,19 @@ class List(Commands):
 
     def test_probe_survives_whatever_a_plugin_does(self):
         found = {p["id"]: p for p in self.listed("--probe", "--plugin-path", MISBEHAVING)}
-        ended = "(libprism_{0}.so 0.1.0) ended the process that loaded it: {1}"
-        for name, ending in (("aborts", "signal 6"), ("hangs", "no answer within 10000 ms"),
-                             ("exits", "it called exit"), ("allocates", "signal 6"),
-                             ("crashes_at_end", "signal 11")):
+        ended = ("plugin '{0}' (libprism_{0}.so 0.1.0): {1}() did not come back in the process that "
+                 "tries it: {2}")
+        for name, function, ending in (
+                ("aborts", "init", "signal 6"), ("hangs", "init", "no answer within 10000 ms"),
+                ("exits", "init", "it called exit"), ("allocates", "init", "signal 6"),
+                ("fills_the_disk", "init", "signal 25 (File size limit exceeded)"),
+                ("crashes_at_end", "deinit", "signal 11"),
+                ("hangs_at_end", "deinit", "no answer within 10000 ms")):
             self.assertEqual(found[name]["status"], "broken", name)
-            self.assertIn(ended.format(name, ending), found[name]["reason"])
-        self.assertEqual(found["prints"]["status"], "ok")
+            self.assertIn(ended.format(name, function, ending), found[name]["reason"])
+        for name in ("prints", "forks", "leaves_a_daemon"):
+            self.assertEqual(found[name]["status"], "ok", name)
+        self.assertEqual(self.processes_with("leaves_a_daemon"), [])
         # Without --probe their manifests are all that is looked at.
         self.assertEqual({p["status"] for p in self.listed("--plugin-path", MISBEHAVING)
                           if p["path"].startswith(str(MISBEHAVING))}, {"ok"})
@@ -181,11 +223,31 @@ class Show(Commands):
         self.assertTrue(rows["mode"]["required"])
         self.assertEqual(rows["level"]["range"], "0 to 9")
 
+    def test_a_forked_copy_does_not_answer_too(self):
+        shown = json.loads(self.run_prism("show", MISBEHAVING / "forks", "--json").stdout)
+        self.assertEqual((shown["id"], shown["status"]), ("forks", "ok"))
+
+    def test_a_daemon_is_ended(self):
+        done = self.run_prism("show", MISBEHAVING / "leaves_a_daemon")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.processes_with("leaves_a_daemon"), [])
+
+    def test_ended_by_a_signal_it_leaves_nothing(self):
+        for sent in (signal.SIGTERM, signal.SIGINT):
+            show = subprocess.Popen([PRISM, "plugin", "show", MISBEHAVING / "hangs"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 20
+            while not self.processes_with("hangs") and time.monotonic() < deadline:
+                time.sleep(0.02)
+            show.send_signal(sent)
+            self.assertEqual(show.wait(timeout=20), -sent)
+            self.assertEqual(self.processes_with("hangs"), [])
+
     def test_one_that_cannot_be_loaded_shows_its_manifest(self):
         done = self.run_prism("show", MISBEHAVING / "aborts")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("  status      broken: plugin 'aborts' (libprism_aborts.so 0.1.0) ended the "
-                      "process that loaded it: signal 6", done.stdout)
+        self.assertIn("  status      broken: plugin 'aborts' (libprism_aborts.so 0.1.0): init() "
+                      "did not come back in the process that tries it: signal 6", done.stdout)
         self.assertIn("  interfaces  com.example.nothing/1", done.stdout)
 
     def test_unknown_id_says_where_was_searched_and_what_was_rejected(self):
@@ -229,26 +291,40 @@ class Run(Commands):
         self.assertFalse((self.folder / "run" / "ranks").exists())
         return done.stderr
 
+    def refused_as(self, kind, plugin, root=BAD):
+        """The same of a plugin whose manifest says that it is of this kind: so it comes to be loaded."""
+        root_of_kind = self.folder / f"as_{kind}"
+        folder = root_of_kind / plugin
+        shutil.copytree(root / plugin, folder)
+        manifest = folder / "plugin.toml"
+        text = manifest.read_text().replace("com.example.nothing/1", f"prism.{kind}/1")
+        manifest.write_text(text.replace("drafts = []", f'drafts = ["{kind}"]'))
+        return self.refused(kind, plugin, root=root_of_kind)
+
     def test_late_symbol(self):
         for kind in ("runtime", "launcher"):
             self.assertIn(
                 "plugin 'late_symbol' (libprism_late_symbol.so 0.1.0) cannot be loaded: "
                 "libprism_late_symbol.so needs the symbol 'planner::plan_tokens(long)', which "
                 "neither it nor any library that it is linked to defines",
-                self.refused(kind, "late_symbol"))
+                self.refused_as(kind, "late_symbol"))
 
     def test_lost_dependency_is_named_with_who_needs_it(self):
         self.assertIn("libprism_missing_dependency.so needs the library libprism_lost_planner.so, "
-                      "which was not found", self.refused("runtime", "missing_dependency"))
+                      "which was not found", self.refused_as("runtime", "missing_dependency"))
         self.assertIn("libprism_middle.so needs the library libprism_lost_planner.so",
-                      self.refused("runtime", "missing_below"))
+                      self.refused_as("runtime", "missing_below"))
 
     def test_a_plugin_that_ends_its_process(self):
-        for name, ending in (("aborts", "signal 6"), ("exits", "it called exit"),
-                             ("crashes_at_end", "signal 11")):
-            message = self.refused("launcher", name, root=MISBEHAVING)
-            self.assertIn(f"trying the plugin '{name}' in a process of its own", message)
-            self.assertIn(f"ended the process that loaded it: {ending}", message)
+        for name, function, ending in (("aborts", "init", "signal 6"),
+                                       ("exits", "init", "it called exit"),
+                                       ("crashes_at_end", "deinit", "signal 11"),
+                                       ("hangs_at_end", "deinit", "no answer within 20000 ms")):
+            message = self.refused_as("launcher", name, root=MISBEHAVING)
+            self.assertIn("trying the plugins of this experiment in a process of their own",
+                          message)
+            self.assertIn(f"plugin '{name}' (libprism_{name}.so 0.1.0): {function}() did not come "
+                          f"back in the process that tries it: {ending}", message)
 
     def test_every_folder_that_was_searched(self):
         variable = self.copy("variable")
@@ -333,6 +409,12 @@ class New(Commands):
                               files[f"src/my_first.{language}"])
                 self.assertIn('LICENSE "MIT OR Apache-2.0"', files["CMakeLists.txt"])
                 self.assertIn("MIT OR Apache-2.0", files["LICENSE"])
+
+    def test_what_it_prints_can_be_put_into_a_shell(self):
+        where = self.folder / "it's a; folder"
+        done = self.run_prism("new", "router", "mine", "--dir", where)
+        line = next(line for line in done.stdout.splitlines() if line.startswith("  cd "))
+        self.assertEqual(shlex.split(line), ["cd", str(where)])
 
     def test_help_and_hidden_commands(self):
         done = self.run_prism("--help")

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "prism/abi/plugin.h"
@@ -14,6 +15,10 @@
 #define PRINTS 4
 #define ALLOCATES 5
 #define CRASHES_AT_END 6
+#define HANGS_AT_END 7
+#define LEAVES_A_DAEMON 8
+#define FORKS 9
+#define FILLS_THE_DISK 10
 
 static prism_status_t init(const prism_host_t* host, const prism_error_sink_t* err) {
   (void)host;
@@ -34,6 +39,27 @@ static prism_status_t init(const prism_host_t* host, const prism_error_sink_t* e
   while (malloc(1U << 26) != NULL) {
   }
   abort();
+#elif MISBEHAVIOUR == LEAVES_A_DAEMON
+  if (fork() == 0) {
+    setsid();
+    if (fork() == 0) {
+      sleep(120); /* an end in any case */
+    }
+    _exit(0);
+  }
+  wait(NULL);
+#elif MISBEHAVIOUR == FORKS
+  const pid_t copy = fork(); /* which comes back too */
+  if (copy > 0) {
+    waitpid(copy, NULL, 0);
+  }
+#elif MISBEHAVIOUR == FILLS_THE_DISK
+  FILE* file = tmpfile();
+  static char piece[1U << 20];
+  memset(piece, 1, sizeof piece);
+  for (int i = 0; i < 100; ++i) {
+    fwrite(piece, 1, sizeof piece, file);
+  }
 #endif
   return PRISM_STATUS_OK;
 }
@@ -41,6 +67,10 @@ static prism_status_t init(const prism_host_t* host, const prism_error_sink_t* e
 static void deinit(void) {
 #if MISBEHAVIOUR == CRASHES_AT_END
   raise(SIGSEGV);
+#elif MISBEHAVIOUR == HANGS_AT_END
+  for (;;) {
+    pause();
+  }
 #endif
 }
 

@@ -60,23 +60,44 @@ class Documentation(RunCase):
                                 env={**self.environment(), "TMPDIR": str(self.folder)}, timeout=500)
         self.assert_ok(result)
         self.assertRegex(result.stdout, r"100% tests passed, 0 tests failed out of 2")
-        self.assertRegex(result.stdout, r"48 tests: \d+ pass, \d+ skip\n")
-        self.assertEqual(result.stdout.count("predicted iteration time, 64 ranks"), 2)
+        self.assertRegex(result.stdout, r"52 tests: \d+ pass, \d+ skip\n")
+        self.assertEqual(result.stdout.count("predicted iteration time, 16 ranks"), 2)
 
     def test_code_of_plugin_authors(self):
-        """Every plugin that a page shows compiles as it stands."""
+        """Every plugin and every test that a page shows compiles as it stands."""
         compiled = []
+        compilers = {"cpp": ["g++", "-std=c++20", "-x", "c++"], "c": ["gcc", "-std=c11", "-pedantic", "-x", "c"]}
         for page in sorted((SOURCE / "docs" / "plugin-authors").glob("*.md")):
-            for code in blocks(page.read_text(), "cpp"):
-                if "PRISM_PLUGIN(" in code:
+            for language, compiler in compilers.items():
+                for code in blocks(page.read_text(), language):
+                    if not re.search(r"PRISM_PLUGIN\(|prism_plugin_v1\(", code):
+                        continue
                     result = subprocess.run(
-                        ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                        [*compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                          f"-I{SOURCE}/sdk/include", '-DPRISM_PLUGIN_ID="x1"',
-                         '-DPRISM_PLUGIN_VERSION="0.1.0"', "-x", "c++", "-"],
+                         '-DPRISM_PLUGIN_VERSION="0.1.0"', "-"],
                         input=code, text=True, capture_output=True)
                     self.assertEqual(result.returncode, 0, f"{page}: {result.stderr}")
                     compiled.append(page.name)
-        self.assertEqual(compiled, ["router.md", "tensor-source.md"])
+        self.assertEqual(compiled, ["c.md", "router.md", "tensor-source.md", "testing.md", "testing.md"])
+
+    def test_c_page_is_a_plugin(self):
+        """The code of the page for C passes `prism plugin check`."""
+        [code] = blocks((SOURCE / "docs" / "plugin-authors" / "c.md").read_text(), "c")
+        plugin = self.folder / "turns"
+        plugin.mkdir()
+        (plugin / "plugin.toml").write_text(
+            'manifest = 1\n[plugin]\nid = "turns"\nversion = "0.1.0"\nlibrary = "libprism_turns.so"\n'
+            '[abi]\nmajor = 1\nmin_host_minor = 0\n[provides]\ninterfaces = ["prism.router/1"]\n')
+        subprocess.run(["gcc", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs",
+                        f"-I{SOURCE}/sdk/include", '-DPRISM_PLUGIN_ID="turns"', '-DPRISM_PLUGIN_VERSION="0.1.0"',
+                        "-x", "c", "-", "-o", plugin / "libprism_turns.so"], input=code, text=True, check=True)
+        self.assert_ok(self.prism("plugin", "check", plugin, "--only-failed"))
+
+    def test_the_hook_that_is_shown_is_that_of_the_example(self):
+        [shown] = blocks((SOURCE / "docs" / "made-up-values.md").read_text(), "python")
+        hook = (SOURCE / "examples" / "moe" / "prism_hook.py").read_text()
+        self.assertTrue(hook.endswith(shown))
 
     def test_commands_of_the_table(self):
         readme = (SOURCE / "README.md").read_text()

@@ -5,9 +5,7 @@ import collections
 import struct
 import unittest
 
-from support import PRISM, RunCase, train
-
-FIXTURES = PRISM.resolve().parents[1] / "tests" / "plugin_fixtures"
+from support import FIXTURES, RunCase, train
 
 
 def rule(source, **match):
@@ -187,24 +185,43 @@ dist.destroy_process_group()
 
     def test_plugins_that_misbehave_are_named(self):
         path = f'[plugins.path]\nunruly_source = "{FIXTURES}/unruly_source"\n'
-        for way, collect, texts in (
-            ("fail", "", ["plugin 'unruly_source' (libprism_unruly_source.so 0.1.0): fill(): no "
-                          "value for that"]),
-            ("throw", "", ["fill(): something else"]),
-            ("crash", "", ["killed by signal 6", "plugins in the rank: unruly_source"]),
-            ("hang", 'timeout = "5 s"', ["nothing that its agent can see for 5 s",
-                                         "plugins in the rank: unruly_source"]),
+        fill = "plugin 'unruly_source' (libprism_unruly_source.so 0.1.0): fill()"
+        died = f"{fill} did not come back in rank "  # whichever is first
+        for way, collect, code, texts in (
+            ("fail", "", 1, [f"{fill}: no value for that"]),
+            ("throw", "", 1, [f"{fill}: something else"]),
+            ("crash", "", 3, [died, ": signal 6 (Aborted)"]),
+            ("segfault", "", 3, [died, ": signal 11 (Segmentation fault)"]),
+            ("exit 0", "", 3, [died, ": it ended the process with exit code 0"]),
+            ("exit 3", "", 3, [died, ": it ended the process with exit code 3"]),
+            ("_exit 0", "", 3, [died, ": it ended the process with exit code 0"]),
+            ("hang", 'timeout = "15 s"', 1, ["nothing that its agent can see for 15 s",
+                                            f"inside a plugin: {fill}"]),
         ):
             with self.subTest(way=way):
-                result = self.run_rules(train(), rule(f'id = "unruly_source", way = "{way}"'),
-                                        collect=collect, more=path)
-                self.assert_fails(result, 1, *texts)
+                source = f'id = "unruly_source", where = "fill", way = "{way}"'
+                result = self.run_rules(train(), rule(source), collect=collect, more=path)
+                self.assert_fails(result, code, *texts)
+                self.assertNotIn("sys.exit", result.stderr)
                 self.assert_nothing_left()
+
+    def test_a_rule_that_matches_nothing_is_said(self):
+        result = self.run_rules(train(), rule('id = "constant", value = 1', op='"all_reduce"'),
+                                rule('id = "zeros"', dtype='"bfloat16"'),
+                                rule('id = "constant", value = 2', op='"broadcast"'))
+        self.assert_ok(result)
+        lines = (self.folder / "experiment.toml").read_text().splitlines()
+        first, *others = [n for n, line in enumerate(lines, 1) if line.startswith("[[collect.rule]]")]
+        notes = [n for n in self.metrics()["notes"] if "matched nothing" in n]
+        self.assertEqual(len(notes), 2, notes)
+        for place, note in zip(others, notes):
+            self.assertIn(f"experiment.toml:{place}: this [[collect.rule]] matched nothing", note)
+            self.assertIn(note, result.stdout)
 
     def test_wrong_rules(self):
         for source, code, texts in (
             ('id = "constnat", value = 1', 3,
-             ["[[collect.rule]]", "no plugin 'constnat'", "did you mean 'constant'?"]),
+             ["experiment.toml:", "no plugin 'constnat'", "did you mean 'constant'?"]),
             ('id = "local"', 3, ["plugin 'local'", "has no prism.tensor_source/1", "constant"]),
             ('id = "constant"', 2, ["experiment.toml:", "missing required key 'value' in "
                                     "[collect.rule.source]"]),

@@ -131,22 +131,6 @@ class Predictions(RunCase):
                               parallel="check_replicas = 4")
         self.assert_fails(self.prism("run", job), 1, "do not have the same parameters", "ranks 0 and")
 
-    def test_verify(self):
-        file = self.experiment(train(), args=["--unused"], more='[verify.2]\nargs = []\n')
-        result = self.prism("run", file, "--verify", "2")
-        self.assert_ok(result)
-        self.assertIn("measured", result.stdout)
-        self.assertIn("link of this machine", result.stdout)
-        verify = self.metrics()["verify"]
-        self.assertEqual(verify["world_size"], 2)
-        for side in ("predicted", "measured"):
-            self.assertGreater(verify[side]["median"], 0)
-
-    def test_verify_says_that_arguments_are_unchanged(self):
-        result = self.prism("run", self.experiment(train()), "--verify", "2")
-        self.assert_ok(result)
-        self.assertIn("arguments unchanged", result.stdout)
-
     def test_timeline(self):
         self.assert_ok(self.prism("run", self.experiment(SLEEPER, world_size=8)))
         timeline = json.loads((self.folder / "run" / "timeline.json").read_text())

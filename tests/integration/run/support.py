@@ -14,6 +14,7 @@ import unittest
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 JOBS = SOURCE / "tests" / "integration" / "jobs"
 PRISM = pathlib.Path(os.environ["PRISM_PROGRAM"])
+FIXTURES = PRISM.resolve().parents[1] / "tests" / "plugin_fixtures"
 PYTHON = os.environ["PRISM_TEST_PYTHON"]
 
 EXPERIMENT = """

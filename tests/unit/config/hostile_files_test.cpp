@@ -7,6 +7,7 @@
 #include <iterator>
 #include <random>
 
+#include "core/base/text.hpp"
 #include "core/config/experiment.hpp"
 #include "core/config/key_scan.hpp"
 #include "tests/unit/config/temporary_files.hpp"

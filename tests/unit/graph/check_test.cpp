@@ -94,6 +94,31 @@ TEST(Check, UnevenSizesMustAddUp) {
       << "only the root of a scatter puts something in";
 }
 
+TEST(Check, RanksOfAClassMayGetOtherSizesThanTheirRepresentative) {
+  const auto class_of = [](std::vector<Rank> members, uint64_t output) {
+    Rig rig(members.front(), 3);
+    sizes(Kind::AllToAll, 30, output)(rig, rig.group("world", ranks_between(0, 2), "gloo"));
+    return std::pair(std::move(members), rig.finish());
+  };
+  const auto job = [&](uint64_t hot, uint64_t others) {
+    auto [first, hot_one] = class_of({0}, hot);
+    auto [rest, other] = class_of({1, 2}, others);
+    std::vector<Program> programs;
+    programs.push_back(std::move(hot_one));
+    programs.push_back(std::move(other));
+    return *instantiate(3, {first, rest}, std::move(programs));
+  };
+  std::vector<std::string> notes;
+  EXPECT_EQ(check(job(50, 20), &notes).to_string(), "ok");
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(check(job(50, 30), &notes).to_string(), "ok");
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], AllOf(HasSubstr("1 all-to-all does not add up"),
+                              HasSubstr("put in 90 bytes and get 110")));
+  EXPECT_THAT(check(job(40, 40), &notes).to_string(), HasSubstr("do not add up"))
+      << "all alike: no rank has less";
+}
+
 Write message(Kind kind, int32_t peer, uint64_t bytes = 64, int32_t tag = 0) {
   return [=](Rig& rig, uint32_t world) { rig.message(kind, world, peer, bytes, 0, tag); };
 }

@@ -161,7 +161,7 @@ TEST(Sinks, CollectAndBound) {
   }
   EXPECT_LE(sink.text().size(), 2 * kMaxText);
   const ErrorSink error;
-  EXPECT_EQ(error.message(13), "failed with status 13 and no message");
+  EXPECT_EQ(error.message(13), "failed with status INTERNAL and no message");
 }
 
 }  // namespace

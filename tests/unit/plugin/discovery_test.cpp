@@ -170,6 +170,47 @@ TEST_F(Discovery, WhatEverybodyMayChangeIsRefused) {
   }
 }
 
+TEST_F(Discovery, WhatAGroupMayChangeIsRefused) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can give a file to another group";
+  }
+  constexpr gid_t kStrangers = 54321;
+  const std::string folder = add("r/zipf", "zipf");
+  ASSERT_EQ(chown(folder.c_str(), 0, kStrangers), 0);
+  EXPECT_EQ(examine(folder).state, State::Ok);
+  ASSERT_EQ(chmod(folder.c_str(), 0775), 0);
+  EXPECT_THAT(examine(folder).reason,
+              HasSubstr("the group with number 54321 may write to " + folder + ";"));
+  EXPECT_THAT(examine(folder).reason, HasSubstr("Expected: chmod g-w " + folder));
+  EXPECT_EQ(examine(folder, /*allow_insecure=*/true).state, State::Ok);
+}
+
+TEST_F(Discovery, FoldersAboveCountToo) {
+  const std::string folder = add("above/r/zipf", "zipf");
+  ASSERT_EQ(chmod((root_ + "/above").c_str(), 0777), 0);
+  EXPECT_THAT(examine(folder).reason, HasSubstr("everybody may write to " + root_ + "/above;"));
+  // Through a link it is no better, and the sticky bit keeps others from replacing what is in it.
+  std::filesystem::create_directory_symlink(root_ + "/above/r", root_ + "/link");
+  EXPECT_THAT(examine(root_ + "/link/zipf").reason,
+              HasSubstr("everybody may write to " + root_ + "/above;"));
+  ASSERT_EQ(chmod((root_ + "/above").c_str(), 01777), 0);
+  EXPECT_EQ(examine(folder).state, State::Ok) << examine(folder).reason;
+  if (geteuid() == 0) {
+    constexpr uid_t kStranger = 54321;
+    ASSERT_EQ(chown((root_ + "/above/r").c_str(), kStranger, kStranger), 0);
+    EXPECT_THAT(examine(folder).reason,
+                HasSubstr("/above/r belongs to the user with number 54321"));
+  }
+}
+
+TEST_F(Discovery, AllPluginsOfALargeRoot) {
+  constexpr size_t kMany = 1500;
+  for (size_t i = 0; i < kMany; ++i) {
+    add("r/p" + std::to_string(i), "p" + std::to_string(i));
+  }
+  EXPECT_EQ(discover({{}, {root_ + "/r"}}).size(), kMany);
+}
+
 TEST_F(Discovery, WhatBelongsToAnotherUserIsRefused) {
   if (geteuid() != 0) {
     GTEST_SKIP() << "only root can give a file away";

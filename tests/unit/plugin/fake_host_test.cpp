@@ -100,8 +100,9 @@ TEST(FakeHost, OptionsThatTheHostWouldRefuseAreMistakesOfTheTest) {
     }
     return {};
   };
-  EXPECT_EQ(refused({}), "option 'mode' is required");
-  EXPECT_EQ(refused({{"mode", "even"}, {"levl", "1"}}), "there is no option 'levl'");
+  EXPECT_EQ(refused({}), "option 'mode' is required: give the session a value for it");
+  EXPECT_EQ(refused({{"mode", "even"}, {"levl", "1"}}),
+            "there is no option 'levl'; there are: mode, level, share, on, delay, room, table");
   EXPECT_EQ(refused({{"mode", "odd"}}), "option 'mode' does not take odd");
   EXPECT_EQ(refused({{"mode", "even"}, {"level", "10"}}),
             "option 'level' does not take 10, which is out of range");

@@ -49,6 +49,37 @@ TEST(SdkOptions, TableIsMadeAtCompileTime) {
   EXPECT_EQ(view(rows[0].default_text), "\"fast\"");
 }
 
+constexpr Option any_of(int32_t type) {
+  return {type, "x", ""};
+}
+/// Whether the table would compile.
+template <int32_t Type, auto Min, auto Max>
+concept HasBounds = requires {
+  typename std::integral_constant<bool, (any_of(Type).range(Min, Max), true)>;
+};
+
+TEST(SdkOptions, BoundsAreThoseOfTheType) {
+  static constexpr auto rows =
+      options(real("share", "").range(0, 1), real("factor", "").range(0.5, 2),
+              integer("n", "").range(1, int64_t{1} << 40), duration("t", "").range(-5, 10U),
+              bytes("size", "").range(uint8_t{1}, 4096L));
+  static_assert(rows[0].real_min == 0 && rows[0].real_max == 1);
+  static_assert(rows[1].real_min == 0.5 && rows[1].real_max == 2);
+  static_assert(rows[2].min == 1 && rows[2].max == int64_t{1} << 40);
+  static_assert(rows[3].min == -5 && rows[3].max == 10);
+  static_assert(rows[4].min == 1 && rows[4].max == 4096);
+
+  static_assert(HasBounds<PRISM_OPTION_FLOAT, 0, 1> && HasBounds<PRISM_OPTION_INT, 0, 1>);
+  static_assert(!HasBounds<PRISM_OPTION_FLOAT, 1, 0> && !HasBounds<PRISM_OPTION_INT, 1, 0>);
+  static_assert(!HasBounds<PRISM_OPTION_FLOAT, 0, 0> && !HasBounds<PRISM_OPTION_INT, 0, 0>);
+  static_assert(!HasBounds<PRISM_OPTION_BYTES, 0, ~uint64_t{0}>);
+  static_assert(!HasBounds<PRISM_OPTION_BOOL, 0, 1> && !HasBounds<PRISM_OPTION_STRING, 0, 1> &&
+                !HasBounds<PRISM_OPTION_PATH, 0, 1>);
+  EXPECT_THROW(any_of(PRISM_OPTION_INT).range(0.5, 2.0), Error);
+  static constexpr prism_str_t kModes[] = {to_c("fast")};
+  EXPECT_THROW(any_of(PRISM_OPTION_PATH).choices(kModes), Error);
+}
+
 TEST(SdkOptions, ValuesByNameAndType) {
   static constexpr auto rows = options(boolean("on", ""), real("ratio", ""), bytes("size", ""));
   prism_option_value_t values[3] = {};

@@ -132,6 +132,21 @@ TEST(Recorder, IterationsEndAtTheLastStepBeforeTheNextForward) {
   EXPECT_EQ(count(program, Kind::AllReduce, 2), 1u);
   EXPECT_EQ(count(program, Kind::Transfer, 2), 1u);
   EXPECT_EQ(recorded->iteration_shape[1], recorded->iteration_shape[2]);
+  EXPECT_EQ(recorded->iteration_bytes[1], recorded->iteration_bytes[2]);
+}
+
+TEST(Recorder, SizesAloneMakeNoOtherKindOfIteration) {
+  Script script;
+  for (const uint64_t bytes : {uint64_t{64}, uint64_t{128}}) {
+    script.mark(wire::kMarkForward).compute(10);
+    script.wait(script.issue(PRISM_COMM_ALL_REDUCE, bytes)).mark(wire::kMarkOptimizerEnd);
+  }
+  const Result<RecordedRank> recorded = build_program(script.finish());
+  ASSERT_TRUE(recorded.ok()) << recorded.status().to_string();
+  ASSERT_EQ(recorded->training_iterations, 2u);
+  EXPECT_EQ(recorded->iteration_shape[1], recorded->iteration_shape[2]);
+  EXPECT_EQ(recorded->iteration_bytes[1], 64u);
+  EXPECT_EQ(recorded->iteration_bytes[2], 128u);
 }
 
 TEST(Recorder, WithoutAnOptimizerTheProgramIsOneIteration) {

@@ -43,6 +43,9 @@ def install(fd):
     _load_agent()
     rank = int(os.environ["PRISM_AGENT_RANK"])
     world_size = int(os.environ["PRISM_AGENT_WORLD_SIZE"])
+    notes = os.environ.pop("PRISM_AGENT_CALL_NOTES_FD", None)
+    if notes is not None:
+        torch.ops.prism.keep_call_notes(int(notes))
     torch.ops.prism.begin(fd, rank, world_size, f"torch {torch.__version__}")
     faulthandler.register(int(os.environ["PRISM_AGENT_STACK_SIGNAL"]), file=2, all_threads=True)
 

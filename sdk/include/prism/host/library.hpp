@@ -22,6 +22,7 @@
 
 #include "prism/abi/plugin.h"
 #include "prism/host/bind.hpp"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/outcome.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/host/text.hpp"
@@ -68,6 +69,7 @@ class Library {
   Library& operator=(const Library&) = delete;
   ~Library() {
     if (initialised_ && plugin_->deinit != nullptr) {
+      const NotedCall call(name_, "deinit");
       plugin_->deinit();
     }
   }
@@ -83,7 +85,7 @@ class Library {
                       "' is not the file that was checked when the run began; "
                       "was it built anew meanwhile? Run again");
     }
-    void* handle = ::dlopen(place_.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle = load();
     if (handle == nullptr) {
       const char* why = ::dlerror();
       return unusable(why == nullptr ? "dlopen failed" : why);
@@ -93,7 +95,10 @@ class Library {
     if (entry == nullptr || !defines(reinterpret_cast<const void*>(entry))) {
       return unusable("it does not define " PRISM_PLUGIN_ENTRY "; build it with prism_add_plugin");
     }
-    plugin_ = entry();
+    plugin_ = [&] {
+      const NotedCall call(name_, PRISM_PLUGIN_ENTRY);
+      return entry();
+    }();
     if (const std::string why = check_plugin(plugin_, false); !why.empty()) {
       return unusable(why);
     }
@@ -103,6 +108,7 @@ class Library {
     name_.insert(name_.size() - 1, " " + clean_text(plugin_->version));
     if (plugin_->init != nullptr) {
       const ErrorSink error;
+      const NotedCall call(name_, "init");
       const prism_status_t status = plugin_->init(&host_, error.c());
       if (status != PRISM_STATUS_OK) {
         return {status, name_ + ": init(): " + error.message(status)};
@@ -126,6 +132,12 @@ class Library {
  private:
   static std::string file_name(const std::string& path) {
     return std::filesystem::path(path).filename().string();
+  }
+
+  /// Runs what the library does when it is loaded.
+  void* load() const {
+    const NotedCall call(name_, "dlopen");
+    return ::dlopen(place_.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 
   Outcome unusable(const std::string& why) const {

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "prism/abi/router.h"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/outcome.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/routing/assign.hpp"
@@ -42,6 +43,7 @@ class Router {
   /// Thread: [control].
   ~Router() {
     if (session_ != nullptr) {
+      const NotedCall call(name_, "close");
       table_.close(session_);
     }
   }
@@ -198,7 +200,10 @@ class Router {
   template <typename Call>
   Outcome call(const char* function, Call call) const {
     const ErrorSink error;
-    const prism_status_t status = call(error.c());
+    const prism_status_t status = [&] {
+      const NotedCall noted(name_, function);
+      return call(error.c());
+    }();
     if (status == PRISM_STATUS_OK) {
       return {};
     }

@@ -8,6 +8,7 @@
 
 #include "prism/abi/error.h"
 #include "prism/abi/string.h"
+#include "prism/host/status.hpp"
 #include "prism/host/text.hpp"
 
 namespace prism::host {
@@ -22,7 +23,7 @@ class ErrorSink {
   const prism_error_sink_t* c() const { return &sink_; }
   /// The plugin's words; a sentence that says so when it failed without any.
   std::string message(prism_status_t code) const {
-    return message_.empty() ? "failed with status " + std::to_string(code) + " and no message"
+    return message_.empty() ? "failed with status " + status_name(code) + " and no message"
                             : message_;
   }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "prism/abi/tensor_source.h"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/outcome.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/host/threads.hpp"
@@ -30,6 +31,7 @@ class TensorSource {
   /// Thread: [control].
   ~TensorSource() {
     if (session_ != nullptr) {
+      const NotedCall call(name_, "close");
       table_.close(session_);
     }
   }
@@ -39,6 +41,7 @@ class TensorSource {
   Outcome open(std::span<const prism_option_value_t> values) {
     const ErrorSink error;
     const auto call = rules_.enter(ThreadTag::Control, "open");
+    const NotedCall noted(name_, "open");
     const Outcome outcome =
         outcome_of("open", table_.open(values.data(), values.size(), &session_, error.c()), error);
     return outcome.ok() && session_ == nullptr
@@ -51,6 +54,7 @@ class TensorSource {
   Outcome fill(const prism_tensor_request_t& request, const prism_tensor_t& out) {
     const ErrorSink error;
     const auto call = rules_.enter(ThreadTag::Worker, "fill");
+    const NotedCall noted(name_, "fill");
     return outcome_of("fill", table_.fill(session_, &request, &out, error.c()), error);
   }
 

@@ -19,12 +19,38 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "prism/abi/option.h"
 #include "prism/sdk/error.hpp"
 #include "prism/sdk/text.hpp"
 
 namespace prism::sdk {
+
+namespace detail {
+
+template <typename T>
+concept Number = (std::integral<T> && !std::same_as<T, bool>) || std::floating_point<T>;
+
+/// Where a table is a constant, as it should be, this ends the compilation: see the second
+/// argument.
+constexpr void expect(bool holds, const char* what) {
+  if (!holds) {
+    throw Error(PRISM_STATUS_INTERNAL, std::string("an option of the plugin is wrong: ") + what);
+  }
+}
+
+template <typename T>
+constexpr int64_t whole(T bound) {
+  if constexpr (std::integral<T>) {
+    expect(std::in_range<int64_t>(bound), "a bound fits into 64 bits");
+  } else {
+    expect(false, "the bounds of an integer, a duration or a number of bytes are whole numbers");
+  }
+  return static_cast<int64_t>(bound);
+}
+
+}  // namespace detail
 
 /// One row of the table, made by boolean(), integer(), ... and refined by chaining.
 class Option {
@@ -48,25 +74,35 @@ class Option {
     copy.row_.default_text = to_c(toml);
     return copy;
   }
-  /// Inclusive bounds of an integer, a duration (ns) or a number of bytes.
-  template <std::integral Integer>
-  constexpr Option range(Integer min, Integer max) const {
+  /// Inclusive bounds of a number: whole ones of an integer, a duration (ns) or a number of bytes,
+  /// any of a real. Bounds that the option cannot have do not compile.
+  template <typename Min, typename Max>
+  constexpr Option range(Min min, Max max) const {
+    static_assert(detail::Number<Min> && detail::Number<Max>, "bounds are numbers");
     Option copy = *this;
-    copy.row_.min = static_cast<int64_t>(min);
-    copy.row_.max = static_cast<int64_t>(max);
-    return copy;
-  }
-  /// Inclusive bounds of a real number.
-  constexpr Option range(double min, double max) const {
-    Option copy = *this;
-    copy.row_.real_min = min;
-    copy.row_.real_max = max;
+    if (row_.type == PRISM_OPTION_FLOAT) {
+      copy.row_.real_min = static_cast<double>(min);
+      copy.row_.real_max = static_cast<double>(max);
+      detail::expect(copy.row_.real_min <= copy.row_.real_max,
+                     "its smallest value is not above its largest");
+      detail::expect(copy.row_.real_min != 0 || copy.row_.real_max != 0,
+                     "bounds 0 and 0 would mean none");
+      return copy;
+    }
+    detail::expect(row_.type == PRISM_OPTION_INT || row_.type == PRISM_OPTION_DURATION ||
+                       row_.type == PRISM_OPTION_BYTES,
+                   "an option with bounds is a number");
+    copy.row_.min = detail::whole(min);
+    copy.row_.max = detail::whole(max);
+    detail::expect(copy.row_.min <= copy.row_.max, "its smallest value is not above its largest");
+    detail::expect(copy.row_.min != 0 || copy.row_.max != 0, "bounds 0 and 0 would mean none");
     return copy;
   }
   /// Allowed strings; the array must be static, e.g.
   /// `static constexpr prism_str_t kModes[] = {to_c("fast"), to_c("exact")};`
   template <size_t N>
   constexpr Option choices(const prism_str_t (&texts)[N]) const {
+    detail::expect(row_.type == PRISM_OPTION_STRING, "an option with choices is a text");
     Option copy = *this;
     copy.row_.choices = texts;
     copy.row_.choice_count = N;

@@ -30,11 +30,11 @@ namespace prism::sdk {
 /// prism_tensor_request_t; `group` is valid during the call.
 struct TensorRequest {
   uint64_t seed = 0;
-  std::string_view group;
+  std::string_view group{};
   uint64_t call = 0;
   uint32_t rank = 0;
-  std::optional<uint32_t> peer;  ///< none: the tensor comes of several ranks
-  int32_t kind = 0;              ///< PRISM_COMM_
+  std::optional<uint32_t> peer{};  ///< none: the tensor comes of several ranks
+  int32_t kind = 0;                ///< PRISM_COMM_
   uint32_t part = 0;
 };
 

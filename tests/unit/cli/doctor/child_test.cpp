@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -83,6 +84,27 @@ TEST(DoctorChild, KillsWhatHangsWithAllItHasStarted) {
   const pid_t grandchild = std::stoi(result.output);
   ASSERT_GT(grandchild, 0);
   EXPECT_TRUE(ends_soon(grandchild));
+}
+
+TEST(DoctorChild, EndsDaemons) {
+  const ChildResult result = in_child(
+      [](int output) {
+        if (::fork() == 0) {
+          ::setsid();
+          const pid_t daemon = ::fork();
+          if (daemon == 0) {
+            ::sleep(120);  // an end in any case
+          } else {
+            write_text(output, std::to_string(daemon));
+          }
+          ::_exit(0);
+        }
+        ::wait(nullptr);
+        return 0;
+      },
+      kLong);
+  EXPECT_TRUE(result.ok) << result.ending;
+  EXPECT_TRUE(ends_soon(std::stoi(result.output)));
 }
 
 TEST(DoctorChild, KillsWhatHangsAfterItsOutput) {

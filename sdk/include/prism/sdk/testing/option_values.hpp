@@ -43,7 +43,8 @@ class OptionTexts {
         }
       }
       if (!set && row.required != 0) {
-        throw std::invalid_argument("option '" + copy(row.name) + "' is required");
+        throw std::invalid_argument("option '" + copy(row.name) +
+                                    "' is required: give the session a value for it");
       }
       values_.push_back(set ? parse(row, text) : unset(row));
     }
@@ -66,7 +67,11 @@ class OptionTexts {
         return;
       }
     }
-    throw std::invalid_argument("there is no option '" + std::string(name) + "'");
+    std::string names;
+    for (uint64_t i = 0; i < table.count; ++i) {
+      names += (names.empty() ? "; there are: " : ", ") + copy(host::option_row(table, i).name);
+    }
+    throw std::invalid_argument("there is no option '" + std::string(name) + "'" + names);
   }
 
   static prism_option_value_t unset(const prism_option_t& row) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "prism/abi/plugin.h"
@@ -31,7 +32,10 @@ static prism_router_session_t* open_with(const prism_router_t* router, int64_t h
   prism_option_value_t value = {.type = PRISM_OPTION_INT, .set = 1};
   prism_router_session_t* session = NULL;
   value.u.integer = hot_experts;
-  expect(router->open(&value, 1, &session, &kErrors) == PRISM_STATUS_OK, "open");
+  if (router->open(&value, 1, &session, &kErrors) != PRISM_STATUS_OK) {
+    printf("FAILED: open() with the one option of this test: %s\n", message);
+    exit(1); /* nothing can be asked without a session */
+  }
   return session;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <exception>
 #include <vector>
 
 #include "prism/sdk/testing/fake_host.hpp"
@@ -24,7 +25,8 @@ using Counts = std::vector<uint64_t>;
 
 }  // namespace
 
-int main() {
+// What is thrown is the host's word on the plugin: an option that is not there, a failed open().
+int main() try {
   const FakeHost host;
   const Plugin plugin(prism_plugin_v1(), host);
 
@@ -48,4 +50,7 @@ int main() {
          }).find("top_k must be between 1 and the 2 experts") != std::string::npos,
          "more choices than experts are refused");
   return failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  expect(false, error.what());
+  return 1;
 }

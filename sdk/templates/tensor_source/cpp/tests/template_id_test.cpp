@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <vector>
 
 #include "prism/sdk/testing/fake_host.hpp"
@@ -23,7 +24,8 @@ void expect(bool holds, const char* what) {
 
 }  // namespace
 
-int main() {
+// What is thrown is the host's word on the plugin: an option that is not there, a failed open().
+int main() try {
   const FakeHost host;
   const Plugin plugin(prism_plugin_v1(), host);
 
@@ -40,4 +42,7 @@ int main() {
              "the ramp has elements of type f32 or f64, not i64",
          "other types are refused");
   return failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  expect(false, error.what());
+  return 1;
 }
