@@ -65,9 +65,9 @@ TEST_F(Microbatch, TellsRanksLanesAndNodes) {
   for (const TraceRecord::Lane& lane : rank.lanes) {
     lanes.push_back(lane.name);
   }
-  EXPECT_THAT(lanes, ElementsAre("params-all-gather", "compute", "forward-send",
-                                 "backward-recv+forward-send", "backward-recv",
-                                 "grads-reduce-scatter"));
+  EXPECT_THAT(lanes,
+              ElementsAre("params-all-gather", "compute", "forward-send",
+                          "backward-recv+forward-send", "backward-recv", "grads-reduce-scatter"));
   EXPECT_EQ(rank.lanes[1].kind, PRISM_LANE_STREAM);
   EXPECT_EQ(rank.lanes[2].kind, PRISM_LANE_COMM);
   EXPECT_EQ(rank.nodes.size(), 11U);  // 12 operations, two of which are one batch
