@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "prism/sdk/testing/fake_trace_reader.hpp"
 #include "tests/plugins/formats/format_plugin.hpp"
 
 namespace prism::formats_test {
@@ -199,6 +200,22 @@ TEST_F(MicrobatchReal, CollectivesHaveAllTheirMembers) {
       EXPECT_LT(*last - *first, 1'100'000) << key.first;
     }
   }
+}
+
+TEST_F(MicrobatchReal, WhatIsReadCanBeWritten) {
+  const sdk::testing::FakeTraceReader reader(csv_.ranks);
+  const Folder folder;
+  for (const char* id : {"csv", "perfetto"}) {
+    FormatPlugin plugin(id);
+    ASSERT_EQ(plugin.export_to(folder.file(id), reader.c()), PRISM_STATUS_OK) << plugin.message();
+  }
+  size_t nodes = 0;
+  for (const TraceRecord::Rank& rank : csv_.ranks) {
+    nodes += rank.nodes.size();
+  }
+  const std::string csv = read_all(folder.file("csv"));
+  EXPECT_EQ(static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n')), nodes + 1);
+  EXPECT_TRUE(read_all(folder.file("perfetto")).ends_with("\n]}\n"));
 }
 
 /// The nodes of each lane, and where each node stands: the order between lanes says nothing.
