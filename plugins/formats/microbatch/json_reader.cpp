@@ -194,7 +194,7 @@ class JsonReader {
     const std::string_view text = token(value);
     const std::optional<FineTime> time = parse_time(text, kMicroseconds);
     if (!time) {
-      unexpected(key, text, "microseconds");
+      unexpected(key, text, "a time in microseconds");
     }
     return *time;
   }
