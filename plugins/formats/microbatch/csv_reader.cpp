@@ -129,7 +129,7 @@ class CsvReader {
   FineTime time(Column column) const {
     const std::optional<FineTime> time = parse_time(fields_[at_[column]], kSeconds);
     if (!time) {
-      unexpected(column, "seconds");
+      unexpected(column, "a time in seconds");
     }
     return *time;
   }

@@ -60,7 +60,8 @@ class Dependencies {
         continue;
       }
       if (before != kNone) {
-        rules_.add(worker, n, before, rules_.rule(kind(worker, before), kind(worker, n)));
+        rules_.add(worker, n, before,
+                   rules_.rule(Rules::Reason::Order, kind(worker, before), kind(worker, n)));
       }
       before = n;
     }
@@ -93,15 +94,18 @@ class Dependencies {
       }
       if (o.role == Role::Parameters) {
         if (const auto use = first.find({false, of.chunk}); use != first.end()) {
-          rules_.add(worker, use->second, n, rules_.rule(o.name, "the first use of the chunk"));
+          rules_.add(worker, use->second, n,
+                     rules_.rule(Rules::Reason::Meaning, o.name, "the first use of the chunk"));
         }
       } else if (o.role == Role::Gradients) {
         if (const auto made = last.find({true, of.chunk}); made != last.end()) {
           rules_.add(worker, n, made->second,
-                     rules_.rule("the last backward-compute of the chunk", o.name));
+                     rules_.rule(Rules::Reason::Meaning, "the last backward-compute of the chunk",
+                                 o.name));
         }
         if (update != kNone) {
-          rules_.add(worker, update, n, rules_.rule(o.name, "the update of the parameters"));
+          rules_.add(worker, update, n,
+                     rules_.rule(Rules::Reason::Meaning, o.name, "the update of the parameters"));
         }
       }
     }
@@ -117,10 +121,12 @@ class Dependencies {
     const std::string_view computation = operation(node(worker, of->second)).name;
     if (o.kind == PRISM_COMM_SEND) {
       rules_.add(worker, n, of->second,
-                 rules_.rule(std::string(computation) + " of the micro-batch", o.name));
+                 rules_.rule(Rules::Reason::Meaning,
+                             std::string(computation) + " of the micro-batch", o.name));
     } else {
       rules_.add(worker, of->second, n,
-                 rules_.rule(o.name, std::string(computation) + " of the micro-batch"));
+                 rules_.rule(Rules::Reason::Meaning, o.name,
+                             std::string(computation) + " of the micro-batch"));
     }
   }
 

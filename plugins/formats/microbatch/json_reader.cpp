@@ -18,7 +18,8 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
-constexpr size_t kMostText = size_t{1} << 30;  // of JSON, which is in memory as a whole
+// The text is in memory as a whole, and simdjson needs up to six times as much again.
+constexpr size_t kMostText = size_t{256} << 20;
 constexpr size_t kStep = size_t{16} << 20;
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 
@@ -30,7 +31,7 @@ std::string read_text(const std::string& path) {
     const size_t before = text.size();
     if (before >= kMostText) {
       throw sdk::Error(PRISM_STATUS_RESOURCE_EXHAUSTED,
-                       path + ": more than 1 GiB of JSON; take fewer steps of the job");
+                       path + ": more than 256 MiB of JSON; take fewer steps of the job");
     }
     text.resize(before + kStep);
     got = file.read(std::span(text).subspan(before));
@@ -194,7 +195,7 @@ class JsonReader {
     const std::string_view text = token(value);
     const std::optional<FineTime> time = parse_time(text, kMicroseconds);
     if (!time) {
-      unexpected(key, text, "microseconds");
+      unexpected(key, text, "a time in microseconds");
     }
     return *time;
   }

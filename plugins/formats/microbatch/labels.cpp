@@ -43,6 +43,11 @@ class Labels {
         begin = end;
       }
     }
+    if (unmatched_ > 0) {
+      job_.notes.push_back(std::to_string(unmatched_) +
+                           " messages are of no known micro-batch: their ranks have another number "
+                           "of computations");
+    }
   }
 
  private:
@@ -100,27 +105,45 @@ class Labels {
         }
       }
     }
-    std::map<uint32_t, size_t> count;  // by operation
+    std::map<uint32_t, size_t> total;  // by operation
+    for (const Node& node : nodes) {
+      for (const Part& part : node.parts) {
+        ++total[part.operation];
+      }
+    }
+    std::map<uint32_t, size_t> seen;
     for (Node& node : nodes) {
       for (Part& part : node.parts) {
         const Operation& operation = job_.operation(part.operation);
-        const auto& of = crossings[{operation.backward, operation.members}];
-        const size_t n = count[part.operation]++;
-        if (n >= of.size()) {
-          mismatch(worker, node, part.operation, of.size());
+        const std::vector<Crossing>& of = crossings[{operation.backward, operation.members}];
+        if (total[part.operation] == of.size()) {
+          const Crossing& crossing = of[seen[part.operation]++];
+          part.micro_batch = crossing.micro_batch;
+          part.chunk = crossing.chunk;
+          part.peer = crossing.peer;
+        } else {
+          part.peer = only_peer(worker, node, part, of);
+          ++unmatched_;
         }
-        part.micro_batch = of[n].micro_batch;
-        part.chunk = of[n].chunk;
-        part.peer = of[n].peer;
       }
       label_node(node);
     }
-    for (const auto& [operation, n] : count) {
-      const Operation& o = job_.operation(operation);
-      if (const size_t expected = crossings[{o.backward, o.members}].size(); n != expected) {
-        mismatch(worker, nodes.front(), operation, expected);
-      }
+  }
+
+  /// Of messages that are more or fewer than the computations which they could be of.
+  uint32_t only_peer(uint32_t worker, const Node& node, const Part& part,
+                     const std::vector<Crossing>& of) const {
+    const bool one = !of.empty() && std::all_of(of.begin(), of.end(), [&](const Crossing& c) {
+      return c.peer == of.front().peer;
+    });
+    if (!one) {
+      throw sdk::Error(PRISM_STATUS_DATA_LOSS,
+                       job_.trace.where(node.place) + ": " +
+                           job_.rank_and_step(worker, node.iteration) + ": no computation has a " +
+                           "neighbour for this " +
+                           std::string(job_.operation(part.operation).name) + "; is the file cut?");
     }
+    return of.front().peer;
   }
 
   /// A batch is of the micro-batch that it receives: the one that is computed next.
@@ -135,19 +158,10 @@ class Labels {
     }
   }
 
-  [[noreturn]] void mismatch(uint32_t worker, const Node& node, uint32_t operation,
-                             size_t expected) const {
-    throw sdk::Error(PRISM_STATUS_DATA_LOSS,
-                     job_.trace.where(node.place) + ": " +
-                         job_.rank_and_step(worker, node.iteration) + ": " +
-                         std::to_string(expected) + " computations have a neighbour for " +
-                         std::string(job_.operation(operation).name) +
-                         ", which is another number than there is of these; is the file cut?");
-  }
-
   Job& job_;
   int32_t stages_ = 0;
   std::map<std::tuple<int32_t, int32_t, int32_t>, uint32_t> worker_at_;
+  uint64_t unmatched_ = 0;
   std::map<int64_t, int32_t> stage_of_;                       // by chunk of the model
   std::map<std::pair<int32_t, int32_t>, int64_t> global_of_;  // by stage and its chunk
 };

@@ -5,14 +5,15 @@
 
 namespace prism::microbatch {
 
-uint32_t Rules::rule(std::string_view what, std::string_view then) {
+uint32_t Rules::rule(Reason reason, std::string_view what, std::string_view then) {
   const std::string name = std::string(what) + " before " + std::string(then);
-  const auto known = std::find_if(rules_.begin(), rules_.end(),
-                                  [&](const Rule& rule) { return rule.name == name; });
+  const auto known = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    return rule.reason == reason && rule.name == name;
+  });
   if (known != rules_.end()) {
     return static_cast<uint32_t>(known - rules_.begin());
   }
-  rules_.push_back({name});
+  rules_.push_back({reason, name});
   return static_cast<uint32_t>(rules_.size() - 1);
 }
 
@@ -44,14 +45,29 @@ void Rules::apply() {
     }
     candidates_[worker] = {};
   }
+  note_exceptions();
+}
+
+/// Rules of meaning one by one: it is news when they do not hold. Of the others it is normal, in a
+/// program that overlaps its work.
+void Rules::note_exceptions() {
+  uint64_t count = 0;
+  uint64_t kept = 0;
   for (const Rule& rule : rules_) {
-    if (rule.violated > 0) {
-      job_.notes.push_back("no dependency in " +
-                           std::to_string(rule.holds() ? rule.violated : rule.count) +
+    const uint64_t exceptions = rule.holds() ? rule.violated : rule.count;
+    if (rule.reason == Reason::Order) {
+      count += rule.count;
+      kept += rule.count - exceptions;
+    } else if (exceptions > 0) {
+      job_.notes.push_back("no dependency in " + std::to_string(exceptions) +
                            " cases, as they overlap in " + std::to_string(rule.violated) + " of " +
                            std::to_string(rule.count) + ": " + rule.name);
     }
   }
+  job_.notes.push_back("of " + std::to_string(count) + " pairs of neighbouring operations " +
+                       std::to_string(kept) +
+                       " are taken to wait for each other, as their kinds "
+                       "never overlap");
 }
 
 }  // namespace prism::microbatch

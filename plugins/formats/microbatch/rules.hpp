@@ -16,8 +16,11 @@ class Rules {
  public:
   explicit Rules(Job& job) : job_(job), candidates_(job.programs.size()) {}
 
+  /// What a rule follows from.
+  enum class Reason { Meaning, Order };
+
   /// Index of the rule "`what` before `then`".
-  uint32_t rule(std::string_view what, std::string_view then);
+  uint32_t rule(Reason reason, std::string_view what, std::string_view then);
   /// By that rule, `node` of `worker` begins after `on` has ended.
   void add(uint32_t worker, uint32_t node, uint32_t on, uint32_t rule);
   /// Gives the nodes the dependencies of the rules that hold, and notes those that do not.
@@ -25,6 +28,7 @@ class Rules {
 
  private:
   struct Rule {
+    Reason reason = Reason::Meaning;
     std::string name;
     uint64_t count = 0;
     uint64_t violated = 0;
@@ -38,6 +42,7 @@ class Rules {
     uint32_t rule;
   };
 
+  void note_exceptions();
   bool is_violated(const Program& program, const Candidate& candidate) const;
 
   Job& job_;

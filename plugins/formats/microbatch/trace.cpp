@@ -11,7 +11,7 @@
 namespace prism::microbatch {
 namespace {
 
-// Together they bound the memory: about 100 bytes an event here, 400 once it is a node.
+// Together they bound the memory: about 250 bytes an event, once it is a node too.
 constexpr size_t kMostEvents = 4'000'000;
 constexpr size_t kMostOperations = 256;
 

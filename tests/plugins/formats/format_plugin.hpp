@@ -15,9 +15,12 @@
 
 namespace prism::formats_test {
 
+/// Where the build has put a plugin.
+host::LibraryPlace plugin_place(const std::string& id);
+
 class FormatPlugin {
  public:
-  explicit FormatPlugin(const std::string& id) : library_(place(id)) {
+  explicit FormatPlugin(const std::string& id) : library_(plugin_place(id)) {
     check(library_.open());
     const void* table = nullptr;
     check(library_.interface(PRISM_FORMAT_1, table));
@@ -53,10 +56,6 @@ class FormatPlugin {
   const std::string& message() const { return message_; }
 
  private:
-  static host::LibraryPlace place(const std::string& id) {
-    const std::string path = std::string(PRISM_PLUGIN_ROOT) + "/" + id + "/libprism_" + id + ".so";
-    return {id, path, host::library_hash(path)};
-  }
   static void check(const host::Outcome& outcome) {
     if (!outcome.ok()) {
       throw std::runtime_error(outcome.text);

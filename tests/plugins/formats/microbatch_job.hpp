@@ -81,11 +81,12 @@ inline std::string json(const std::vector<Row>& rows, int step = 7) {
   std::string text = "[";
   for (const Row& row : rows) {
     const int tid = (row.stage * 2 + row.dp) * 2;
-    text += "{\"name\": \"" + std::string(row.operation) + "\", \"ph\": \"X\", \"pid\": " +
-            std::to_string(row.dp) + ", \"tid\": " + std::to_string(tid) +
-            ", \"ts\": " + std::to_string(row.start_us) + ".0" +
-            ", \"dur\": " + std::to_string(row.duration_us) + ", \"args\": {\"step\": " +
-            std::to_string(step) + ", \"model_chunk\": " + std::to_string(row.chunk) +
+    text += "{\"name\": \"" + std::string(row.operation) +
+            "\", \"ph\": \"X\", \"pid\": " + std::to_string(row.dp) +
+            ", \"tid\": " + std::to_string(tid) + ", \"ts\": " + std::to_string(row.start_us) +
+            ".0" + ", \"dur\": " + std::to_string(row.duration_us) +
+            ", \"args\": {\"step\": " + std::to_string(step) +
+            ", \"model_chunk\": " + std::to_string(row.chunk) +
             ", \"mb_id\": " + std::to_string(row.micro_batch) +
             ", \"seq_id\": " + std::to_string(row.sequence) + "}},\n";
   }

@@ -211,7 +211,7 @@ TEST_F(Microbatch, SaysWhatIsWrongInACsv) {
   EXPECT_THAT(refusal("a.csv", replaced(good, "duration", "length")),
               HasSubstr("a.csv:1: column 'duration' is missing"));
   EXPECT_THAT(refusal("a.csv", replaced(good, "0.000110", "soon")),
-              HasSubstr("a.csv:3: start_ts is 'soon'; seconds was expected"));
+              HasSubstr("a.csv:3: start_ts is 'soon'; a time in seconds was expected"));
   EXPECT_THAT(refusal("a.csv", replaced(good, "0.000110", "NaN")), HasSubstr("a.csv:3: start_ts"));
   EXPECT_THAT(refusal("a.csv", replaced(good, "0.000110", "1e30")), HasSubstr("a.csv:3: start_ts"));
   EXPECT_THAT(refusal("a.csv", replaced(good, "0.000200", "-0.000200")),
@@ -246,7 +246,7 @@ TEST_F(Microbatch, ACutFileIsNoTrace) {
 TEST_F(Microbatch, SaysWhatIsWrongInAJson) {
   const std::string good = json(small_job());
   EXPECT_THAT(refusal("a.json", replaced(good, "\"ts\": 110.0", "\"ts\": \"soon\"")),
-              HasSubstr("a.json: event 1: ts is \"soon\"; microseconds was expected"));
+              HasSubstr("a.json: event 1: ts is \"soon\"; a time in microseconds was expected"));
   EXPECT_THAT(refusal("a.json", replaced(good, "\"ts\": 110.0", "\"ts\": NaN")),
               HasSubstr("a.json: event 1:"));
   EXPECT_THAT(refusal("a.json", replaced(good, "\"ts\": 110.0", "\"t\": 1")),
