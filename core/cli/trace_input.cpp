@@ -50,11 +50,15 @@ std::string list_of(const std::vector<std::string>& ids) {
 
 /// The one format that knows the file.
 Result<std::string> format_of(plugin::Registry& registry, const std::string& path) {
-  const std::vector<std::string> all = formats_of(registry);
+  std::vector<std::string> all;
   std::vector<std::string> mine;
-  for (const std::string& id : all) {
+  for (const std::string& id : formats_of(registry)) {
     PRISM_TRY_ASSIGN(const auto format, open_format(registry, id));
-    if (format->imports() && format->recognises(path)) {
+    if (!format->imports()) {
+      continue;
+    }
+    all.push_back(id);
+    if (format->recognises(path)) {
       mine.push_back(id);
     }
   }

@@ -226,7 +226,9 @@ class Reader {
     out->dependency_count = node.dependency_count;
     const graph::Labels labels =
         index < program.labels.size() ? program.labels[index] : graph::Labels{};
-    const auto text = [&](uint32_t t) { return to_c(t == graph::kNone ? "" : program.texts[t]); };
+    const auto text = [&](uint32_t t) {
+      return t == graph::kNone ? prism_str_t{} : to_c(program.texts[t]);
+    };
     out->name = text(labels.name);
     out->phase = text(labels.phase);
     out->micro_batch = labels.micro_batch;

@@ -27,6 +27,9 @@ class Documentation(RunCase):
             train().replace("import os", "import os, argparse; argparse.ArgumentParser()."
                             "add_argument('--hidden')\nimport os", 1))
 
+        (self.folder / "examples").mkdir()
+        (self.folder / "examples" / "trace").symlink_to(SOURCE / "examples" / "trace")
+
     def environment(self):
         path = f"{pathlib.Path(PYTHON).parent}:{PRISM.parent}:{os.environ['PATH']}"
         return {**super().environment(), "PATH": path}

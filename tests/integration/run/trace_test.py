@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""prism trace on a small job of eight ranks."""
+
+import csv
+import json
+import shutil
+import unittest
+
+from support import SOURCE, RunCase
+
+EXAMPLE = SOURCE / "examples" / "trace" / "microbatch.csv"
+
+
+class Trace(RunCase):
+    def setUp(self):
+        super().setUp()
+        if "microbatch" not in self.prism("plugin", "list").stdout:
+            self.skipTest("the plugin microbatch is not built")
+        shutil.copy(EXAMPLE, self.folder / "job.csv")
+
+    def refused(self, code, *words):
+        result = self.prism("trace", *words)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.assertEqual(result.stdout, "")
+        return result.stderr
+
+    def measured(self):
+        """Step -> ns from the first start to the last end, of the file itself."""
+        spans = {}
+        with EXAMPLE.open() as file:
+            for row in csv.DictReader(file):
+                start = round(float(row["start_ts"]) * 1e9)
+                end = start + round(float(row["duration"]) * 1e9)
+                first, last = spans.get(int(row["step"]), (start, end))
+                spans[int(row["step"])] = (min(first, start), max(last, end))
+        return [last - first for _, (first, last) in sorted(spans.items())]
+
+    def test_steps_come_back(self):
+        result = self.prism("trace", "info", "job.csv", "--json")
+        self.assert_ok(result)
+        info = json.loads(result.stdout)
+        self.assertEqual((info["format"], info["world_size"], info["nodes"]), ("microbatch", 8, 816))
+        for iteration, measured in zip(info["iterations"], self.measured(), strict=True):
+            self.assertAlmostEqual(iteration["observed_ns"], measured, delta=2)
+            self.assertAlmostEqual(iteration["replayed_ns"], measured, delta=1000)
+        text = self.prism("trace", "info", "job.csv").stdout
+        self.assertIn("microbatch trace of 8 ranks: 816 nodes", text)
+        self.assertRegex(text, r"deviation: mean 0\.00\d %")
+
+    def test_exports(self):
+        self.assert_ok(self.prism("trace", "export", "job.csv", "--to", "csv", "--output", "out.csv", "--iteration", "1"))
+        with (self.folder / "out.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual({row["rank"] for row in rows}, {str(rank) for rank in range(8)})
+        self.assertEqual(len(rows), 816 // 3)
+        self.assertIn("forward-compute", {row["name"] for row in rows})
+        self.assertEqual(max(int(row["end_ns"]) for row in rows), 365635480)
+        for row in rows:
+            self.assertLessEqual(int(row["arrival_ns"]), int(row["start_ns"]))
+            self.assertLessEqual(int(row["start_ns"]), int(row["end_ns"]))
+        self.assert_ok(self.prism("trace", "export", "job.csv", "--to", "perfetto", "--output", "out.json"))
+        timeline = json.loads((self.folder / "out.json").read_text())["traceEvents"]
+        slices = [event for event in timeline if event["ph"] == "X"]
+        self.assertEqual({event["pid"] for event in slices}, set(range(8)))
+        self.assertIn("backward-compute", {event["name"] for event in slices})
+
+    def test_mistakes(self):
+        self.assertIn("there is no file 'nothing.csv'", self.refused(2, "info", "nothing.csv"))
+        (self.folder / "other.txt").write_text("hello\n")
+        self.assertIn("no format knows the file 'other.txt'; there are: ", self.refused(1, "info", "other.txt"))
+        self.assertIn("cannot import", self.refused(2, "info", "job.csv", "--format", "csv"))
+        self.assertIn("cannot export", self.refused(2, "export", "job.csv", "--to", "microbatch", "--output", "x"))
+        self.assertIn("iterations 0 to 2",
+                      self.refused(2, "export", "job.csv", "--to", "csv", "--output", "x", "--iteration", "3"))
+        self.assertIn("--output is missing", self.refused(2, "export", "job.csv", "--to", "csv"))
+        self.assertFalse((self.folder / "x").exists())
+
+    def test_damaged_file(self):
+        text = EXAMPLE.read_text()
+        (self.folder / "cut.csv").write_text(text[:20000])
+        self.assertIn("cut.csv:345: 3 columns; 11 were expected", self.refused(1, "info", "cut.csv"))
+        lines = text.splitlines()
+        send = next(n for n, line in enumerate(lines) if "forward-send" in line)
+        (self.folder / "lost.csv").write_text("\n".join(lines[:send] + lines[send + 1:]) + "\n")
+        self.assertIn("are received and not sent", self.refused(1, "info", "lost.csv"))
+
+    def test_a_lost_export_leaves_the_old_file(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "out" / "t.csv").write_text("old")
+        (self.folder / "out" / "t.csv.part").mkdir()
+        self.assertIn("t.csv.part", self.refused(1, "export", "job.csv", "--to", "csv", "--output", "out/t.csv"))
+        self.assertEqual((self.folder / "out" / "t.csv").read_text(), "old")
+
+
+if __name__ == "__main__":
+    unittest.main()
