@@ -46,8 +46,8 @@ struct Dependency : Place {
 struct CompiledLane {
   uint32_t first_op = 0;
   uint32_t op_count = 0;
-  bool cpu = false;          ///< its ends end iterations: a CPU lane; every lane where there is none
-  bool main = false;         ///< the first of those
+  bool cpu = false;   ///< its ends end iterations: a CPU lane; every lane where there is none
+  bool main = false;  ///< the first of those
   uint32_t sources = kNone;  ///< n-th lane of the rank that has sources
 };
 
