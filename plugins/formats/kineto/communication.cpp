@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "prism/sdk/error.hpp"
+
 namespace prism::kineto {
 namespace {
 
@@ -37,9 +39,13 @@ uint64_t hash(const Communication& c) {
 }  // namespace
 
 uint32_t GroupTable::index(const Group& group) {
-  const auto [found, fresh] =
-      index_.try_emplace(group.name, static_cast<uint32_t>(groups_.size()));
+  const auto [found, fresh] = index_.try_emplace(group.name, static_cast<uint32_t>(groups_.size()));
   if (fresh) {
+    if (groups_.size() == kMost) {
+      throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
+                       "the trace has more than " + std::to_string(kMost) +
+                           " process groups, expected those of one rank");
+    }
     groups_.push_back(group);
     return found->second;
   }
@@ -71,13 +77,17 @@ uint32_t CommunicationTable::index(const Communication& communication) {
 }
 
 int32_t kind_of_collective(std::string_view name) {
-  static constexpr Word kWords[] = {
-      {"allreduce", PRISM_COMM_ALL_REDUCE},     {"allgather", PRISM_COMM_ALL_GATHER},
-      {"reducescatter", PRISM_COMM_REDUCE_SCATTER}, {"alltoall", PRISM_COMM_ALL_TO_ALL},
-      {"barrier", PRISM_COMM_BARRIER},          {"broadcast", PRISM_COMM_BROADCAST},
-      {"scatter", PRISM_COMM_SCATTER},          {"reduce", PRISM_COMM_REDUCE},
-      {"gather", PRISM_COMM_GATHER},            {"send", PRISM_COMM_SEND},
-      {"recv", PRISM_COMM_RECV}};
+  static constexpr Word kWords[] = {{"allreduce", PRISM_COMM_ALL_REDUCE},
+                                    {"allgather", PRISM_COMM_ALL_GATHER},
+                                    {"reducescatter", PRISM_COMM_REDUCE_SCATTER},
+                                    {"alltoall", PRISM_COMM_ALL_TO_ALL},
+                                    {"barrier", PRISM_COMM_BARRIER},
+                                    {"broadcast", PRISM_COMM_BROADCAST},
+                                    {"scatter", PRISM_COMM_SCATTER},
+                                    {"reduce", PRISM_COMM_REDUCE},
+                                    {"gather", PRISM_COMM_GATHER},
+                                    {"send", PRISM_COMM_SEND},
+                                    {"recv", PRISM_COMM_RECV}};
   const std::string text = plain(name);
   for (const auto& [word, kind] : kWords) {
     if (text.starts_with(word)) {
@@ -122,21 +132,25 @@ bool is_nccl_kernel(std::string_view name) {
 }
 
 Communication of_kernel_name(std::string_view name) {
-  static constexpr Word kKinds[] = {
-      {"AllReduce", PRISM_COMM_ALL_REDUCE},         {"AllGather", PRISM_COMM_ALL_GATHER},
-      {"ReduceScatter", PRISM_COMM_REDUCE_SCATTER}, {"Broadcast", PRISM_COMM_BROADCAST},
-      {"Reduce", PRISM_COMM_REDUCE},                {"SendRecv", PRISM_NODE_COMPUTE}};
+  static constexpr Word kKinds[] = {{"AllReduce", PRISM_COMM_ALL_REDUCE},
+                                    {"AllGather", PRISM_COMM_ALL_GATHER},
+                                    {"ReduceScatter", PRISM_COMM_REDUCE_SCATTER},
+                                    {"Broadcast", PRISM_COMM_BROADCAST},
+                                    {"Reduce", PRISM_COMM_REDUCE},
+                                    {"SendRecv", PRISM_NODE_COMPUTE}};
   static constexpr Word kReductions[] = {
       {"Sum", PRISM_REDUCE_SUM},       {"Max", PRISM_REDUCE_MAX},
       {"Min", PRISM_REDUCE_MIN},       {"Prod", PRISM_REDUCE_PRODUCT},
       {"MinMax", PRISM_REDUCE_NONE},   {"PreMulSum", PRISM_REDUCE_PREMUL_SUM},
       {"SumPostDiv", PRISM_REDUCE_AVG}};
-  static constexpr Word kTypes[] = {
-      {"f32", PRISM_DTYPE_F32},   {"float", PRISM_DTYPE_F32},    {"bf16", PRISM_DTYPE_BF16},
-      {"f16", PRISM_DTYPE_F16},   {"half", PRISM_DTYPE_F16},     {"f64", PRISM_DTYPE_F64},
-      {"double", PRISM_DTYPE_F64}, {"u8", PRISM_DTYPE_U8},       {"i8", PRISM_DTYPE_I8},
-      {"u32", PRISM_DTYPE_U32},   {"i32", PRISM_DTYPE_I32},      {"u64", PRISM_DTYPE_U64},
-      {"i64", PRISM_DTYPE_I64},   {"f8e4m3", PRISM_DTYPE_F8_E4M3}, {"f8e5m2", PRISM_DTYPE_F8_E5M2}};
+  static constexpr Word kTypes[] = {{"f32", PRISM_DTYPE_F32},       {"float", PRISM_DTYPE_F32},
+                                    {"bf16", PRISM_DTYPE_BF16},     {"f16", PRISM_DTYPE_F16},
+                                    {"half", PRISM_DTYPE_F16},      {"f64", PRISM_DTYPE_F64},
+                                    {"double", PRISM_DTYPE_F64},    {"u8", PRISM_DTYPE_U8},
+                                    {"i8", PRISM_DTYPE_I8},         {"u32", PRISM_DTYPE_U32},
+                                    {"i32", PRISM_DTYPE_I32},       {"u64", PRISM_DTYPE_U64},
+                                    {"i64", PRISM_DTYPE_I64},       {"f8e4m3", PRISM_DTYPE_F8_E4M3},
+                                    {"f8e5m2", PRISM_DTYPE_F8_E5M2}};
   Communication result;
   name = name.substr(0, name.find('('));
   bool first = true;

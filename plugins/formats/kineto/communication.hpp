@@ -18,14 +18,16 @@ namespace prism::kineto {
 struct Group {
   std::string name;
   std::string description;
-  std::string ranks;       ///< "[0, 1]"; of large groups only the first
+  std::string ranks;  ///< "[0, 1]"; of large groups only the first
   int64_t size = -1;
-  int64_t first = -1;      ///< ranks first, first + stride, ...
+  int64_t first = -1;  ///< ranks first, first + stride, ...
   int64_t stride = -1;
 };
 
 class GroupTable {
  public:
+  static constexpr size_t kMost = 1 << 16;
+
   uint32_t index(const Group& group);
   const std::vector<Group>& all() const { return groups_; }
 

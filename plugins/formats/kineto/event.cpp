@@ -64,13 +64,13 @@ Category category_of(std::string_view name) {
     Category category;
   };
   static constexpr Known kKnown[] = {
-      {"cpu_op", Category::Operation},         {"Operator", Category::Operation},
-      {"cuda_runtime", Category::Call},        {"cuda_driver", Category::Call},
-      {"Runtime", Category::Call},             {"kernel", Category::Kernel},
-      {"Kernel", Category::Kernel},            {"gpu_memcpy", Category::Copy},
-      {"Memcpy", Category::Copy},              {"gpu_memset", Category::Copy},
-      {"Memset", Category::Copy},              {"user_annotation", Category::Annotation},
-      {"fwdbwd", Category::ForwardMark},       {"forward_backward", Category::ForwardMark},
+      {"cpu_op", Category::Operation},   {"Operator", Category::Operation},
+      {"cuda_runtime", Category::Call},  {"cuda_driver", Category::Call},
+      {"Runtime", Category::Call},       {"kernel", Category::Kernel},
+      {"Kernel", Category::Kernel},      {"gpu_memcpy", Category::Copy},
+      {"Memcpy", Category::Copy},        {"gpu_memset", Category::Copy},
+      {"Memset", Category::Copy},        {"user_annotation", Category::Annotation},
+      {"fwdbwd", Category::ForwardMark}, {"forward_backward", Category::ForwardMark},
       {"cuda_sync", Category::SyncFact}};
   for (const Known& known : kKnown) {
     if (name == known.name) {

@@ -13,7 +13,7 @@ namespace {
 using namespace std::string_literals;
 using simdjson::ondemand::value;
 
-constexpr uint64_t kMostRanks = 1 << 24;
+constexpr uint64_t kMostRanks = 1 << 24;  // a rank, and how many there are
 
 /// A whole number, as such or in quotes. Throws std::string.
 uint64_t number_of(value of, std::string_view what, uint64_t most) {
@@ -140,8 +140,7 @@ void take_member(std::string_view key, std::string_view text, RankTrace& trace) 
     take_distributed_info(text, trace);
     return;
   }
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), trace.base_ns);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), trace.base_ns);
   if (error != std::errc() || end != text.data() + text.size() || trace.base_ns < 0 ||
       trace.base_ns > std::numeric_limits<int64_t>::max() / 2) {
     throw std::string(key) + " is '" + std::string(text.substr(0, 40)) +

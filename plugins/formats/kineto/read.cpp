@@ -94,14 +94,21 @@ class Reader {
  private:
   void take() {
     switch (event_.category) {
-      case Category::Ignored: return;
-      case Category::Kernel: return take_device(is_nccl_kernel(event_.name));
-      case Category::Copy: return take_device(false);
-      case Category::Call: return take_call();
-      case Category::SyncFact: return take_sync_fact();
+      case Category::Ignored:
+        return;
+      case Category::Kernel:
+        return take_device(is_nccl_kernel(event_.name));
+      case Category::Copy:
+        return take_device(false);
+      case Category::Call:
+        return take_call();
+      case Category::SyncFact:
+        return take_sync_fact();
       case Category::Operation:
-      case Category::NcclAnnotation: return take_operation();
-      case Category::Annotation: return take_annotation();
+      case Category::NcclAnnotation:
+        return take_operation();
+      case Category::Annotation:
+        return take_annotation();
       case Category::AutogradOp:
         trace_.lanes[trace_.thread(event_.thread)].autograd = true;
         return;
@@ -122,12 +129,10 @@ class Reader {
     if (trace_.records.size() == kNone - 1) {
       throw std::string("the trace has too many events");
     }
-    Record& record =
-        trace_.records.emplace_back(kind, lane, event_.start, event_.duration, detail);
+    Record& record = trace_.records.emplace_back(kind, lane, event_.start, event_.duration, detail);
     const int64_t correlation = event_.args.correlation;
-    record.correlation = correlation > 0 && correlation < kNone
-                             ? static_cast<uint32_t>(correlation)
-                             : kNone;
+    record.correlation =
+        correlation > 0 && correlation < kNone ? static_cast<uint32_t>(correlation) : kNone;
     return record;
   }
 
@@ -187,9 +192,7 @@ class Reader {
     const bool wait = args.collective == "wait";
     if (event_.category == Category::NcclAnnotation) {
       communication.kind = kind_of_collective(event_.name.substr(event_.name.find(':') + 1));
-      if (communication.kind == PRISM_NODE_COMPUTE) {
-        return;  // "nccl:coalesced": its parts were before
-      }
+      // "nccl:coalesced" is of no kind: only its span counts.
       communication.dtype = dtype_of(args.tensor_type);
       communication.input_bytes = bytes_of(args.tensor_elements, communication.dtype);
     } else if (args.collective.empty()) {
@@ -206,8 +209,7 @@ class Reader {
     if (event_.name.starts_with(kStep)) {
       uint32_t step = 0;
       const std::string_view digits = event_.name.substr(kStep.size());
-      const auto [end, error] =
-          std::from_chars(digits.data(), digits.data() + digits.size(), step);
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
       if (error == std::errc() && end == digits.data() + digits.size() && step <= INT32_MAX) {
         add(Kind::Step, lane, step);
       }

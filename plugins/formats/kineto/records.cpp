@@ -7,10 +7,14 @@ namespace prism::kineto {
 
 std::string_view to_string(Phase phase) {
   switch (phase) {
-    case Phase::Forward: return "forward";
-    case Phase::Backward: return "backward";
-    case Phase::Optimizer: return "optimizer";
-    case Phase::None: break;
+    case Phase::Forward:
+      return "forward";
+    case Phase::Backward:
+      return "backward";
+    case Phase::Optimizer:
+      return "optimizer";
+    case Phase::None:
+      break;
   }
   return "";
 }
@@ -22,13 +26,15 @@ uint32_t RankTrace::lane(bool device, int64_t gpu, int64_t number) {
   if (last_lane_ != kNone && is(lanes[last_lane_])) {
     return last_lane_;
   }
-  const auto [found, fresh] = lane_index_.try_emplace({device, gpu, number},
-                                                      static_cast<uint32_t>(lanes.size()));
+  const auto [found, fresh] =
+      lane_index_.try_emplace({device, gpu, number}, static_cast<uint32_t>(lanes.size()));
   if (fresh) {
-    if (lanes.size() == Record::kLanes) {
+    streams_ += device ? 1 : 0;
+    if (lanes.size() == Record::kLanes || streams_ > Record::kStreams) {
       throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
-                       "the trace has more than " + std::to_string(Record::kLanes) +
-                           " streams and threads, expected those of one rank");
+                       "the trace has more than " + std::to_string(Record::kStreams) +
+                           " streams or " + std::to_string(Record::kLanes - Record::kStreams) +
+                           " threads, expected those of one rank");
     }
     lanes.push_back({device, number, gpu, false, 0});
   }

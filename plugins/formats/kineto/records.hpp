@@ -41,6 +41,7 @@ inline bool is_sync(Kind kind) {
 /// Times in ns as the trace has them (baseTimeNanoseconds not added).
 struct Record {
   static constexpr uint32_t kLanes = 1 << 12;
+  static constexpr uint32_t kStreams = 1 << 9;
   static constexpr int64_t kLongest = (int64_t{1} << 48) - 1;  ///< three days
 
   int64_t start = 0;
@@ -68,10 +69,10 @@ static_assert(sizeof(Record) == 24);
 
 struct Lane {
   bool device = false;
-  int64_t number = 0;  ///< of the stream or thread
-  int64_t gpu = 0;     ///< of a stream
-  bool autograd = false;      ///< of a thread: runs backward operations
-  uint64_t calls = 0;         ///< of a thread: launches and synchronizations
+  int64_t number = 0;     ///< of the stream or thread
+  int64_t gpu = 0;        ///< of a stream
+  bool autograd = false;  ///< of a thread: runs backward operations
+  uint64_t calls = 0;     ///< of a thread: launches and synchronizations
 };
 
 enum class Phase : uint8_t { None, Forward, Backward, Optimizer };
@@ -88,10 +89,10 @@ struct Annotation {
 
 /// What newer traces say of a synchronization ("cuda_sync"): lanes, or kNone.
 struct SyncFact {
-  uint32_t correlation = kNone;  ///< of the call
-  uint32_t waiting = kNone;      ///< the stream that waits; none: the thread does
-  uint32_t awaited = kNone;      ///< the stream that is waited for
-  uint32_t event_record = kNone; ///< correlation of the call that recorded the event
+  uint32_t correlation = kNone;   ///< of the call
+  uint32_t waiting = kNone;       ///< the stream that waits; none: the thread does
+  uint32_t awaited = kNone;       ///< the stream that is waited for
+  uint32_t event_record = kNone;  ///< correlation of the call that recorded the event
 };
 
 /// Moment at which a thread began an operation of the forward pass that has a backward.
@@ -139,6 +140,7 @@ struct RankTrace {
   uint32_t lane(bool device, int64_t gpu, int64_t number);
   std::map<std::tuple<bool, int64_t, int64_t>, uint32_t> lane_index_;
   uint32_t last_lane_ = kNone;
+  uint32_t streams_ = 0;
 };
 
 }  // namespace prism::kineto

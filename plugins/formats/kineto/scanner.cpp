@@ -83,7 +83,8 @@ void Scanner::expect(char c, const std::string& what) {
 
 bool Scanner::next(Item& item) {
   if (state_ == State::Begin) {
-    if (peek() == '\xef' && end_ - pos_ >= 3 && std::memcmp(&window_[pos_], "\xef\xbb\xbf", 3) == 0) {
+    if (peek() == '\xef' && end_ - pos_ >= 3 &&
+        std::memcmp(&window_[pos_], "\xef\xbb\xbf", 3) == 0) {
       pos_ += 3;
     }
     const char c = peek();

@@ -17,8 +17,7 @@ namespace prism::kineto {
 /// What is wrong with the file, and where: byte of the decompressed file.
 class Malformed : public std::exception {
  public:
-  Malformed(uint64_t at, bool cut, std::string what)
-      : at_(at), cut_(cut), what_(std::move(what)) {}
+  Malformed(uint64_t at, bool cut, std::string what) : at_(at), cut_(cut), what_(std::move(what)) {}
   uint64_t at() const { return at_; }
   bool cut() const { return cut_; }  ///< the file ends too early
   const char* what() const noexcept override { return what_.c_str(); }
