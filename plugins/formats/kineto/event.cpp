@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include "plugins/formats/kineto/decimal.hpp"
+#include "plugins/formats/kineto/glance.hpp"
 #include "plugins/formats/kineto/scanner.hpp"
 
 namespace prism::kineto {
@@ -56,43 +57,6 @@ std::string_view key_of(simdjson::ondemand::field& field) {
   const char* raw = field.key().raw();
   const void* quote = std::memchr(raw, '"', 256);
   return {raw, quote == nullptr ? 0 : static_cast<size_t>(static_cast<const char*>(quote) - raw)};
-}
-
-Category category_of(std::string_view name) {
-  struct Known {
-    std::string_view name;
-    Category category;
-  };
-  static constexpr Known kKnown[] = {
-      {"cpu_op", Category::Operation},   {"Operator", Category::Operation},
-      {"cuda_runtime", Category::Call},  {"cuda_driver", Category::Call},
-      {"Runtime", Category::Call},       {"kernel", Category::Kernel},
-      {"Kernel", Category::Kernel},      {"gpu_memcpy", Category::Copy},
-      {"Memcpy", Category::Copy},        {"gpu_memset", Category::Copy},
-      {"Memset", Category::Copy},        {"user_annotation", Category::Annotation},
-      {"fwdbwd", Category::ForwardMark}, {"forward_backward", Category::ForwardMark},
-      {"cuda_sync", Category::SyncFact}};
-  for (const Known& known : kKnown) {
-    if (name == known.name) {
-      return known.category;
-    }
-  }
-  return Category::Ignored;
-}
-
-/// Of an operation or annotation: by its name.
-Category refined(Category category, std::string_view name) {
-  if (category == Category::Operation) {
-    if (name == "record_param_comms") {
-      return Category::Operation;
-    }
-    return name.starts_with("autograd::engine::evaluate_function") ? Category::AutogradOp
-                                                                   : Category::Ignored;
-  }
-  if (category == Category::Annotation && name.starts_with("nccl:")) {
-    return Category::NcclAnnotation;
-  }
-  return category;
 }
 
 int64_t elements(value of, int depth) {
@@ -229,6 +193,9 @@ EventParser::~EventParser() = default;
 
 void EventParser::parse(std::string_view text, Event& event) {
   event = Event{};
+  if (!may_matter(text)) {
+    return;
+  }
   simdjson::ondemand::document document;
   simdjson::ondemand::object object;
   auto error = json_->parser.iterate(text.data(), text.size(), text.size() + Scanner::kPadding)

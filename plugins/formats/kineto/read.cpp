@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "plugins/formats/kineto/calls.hpp"
 #include "plugins/formats/kineto/event.hpp"
 #include "plugins/formats/kineto/metadata.hpp"
 #include "plugins/formats/kineto/scanner.hpp"
@@ -24,22 +25,6 @@ std::string lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return result;
-}
-
-/// None: a call that does not matter.
-std::optional<Kind> kind_of_call(std::string_view name) {
-  if (contains(name, "Launch") || contains(name, "Memcpy") || contains(name, "Memset")) {
-    return Kind::Launch;
-  }
-  if (contains(name, "Synchronize")) {
-    return contains(name, "Stream")  ? Kind::StreamSync
-           : contains(name, "Event") ? Kind::EventSync
-                                     : Kind::DeviceSync;
-  }
-  if (contains(name, "StreamWaitEvent")) {
-    return Kind::StreamWait;
-  }
-  return contains(name, "EventRecord") ? std::optional(Kind::EventRecord) : std::nullopt;
 }
 
 Phase phase_of(const std::string& lowered) {
