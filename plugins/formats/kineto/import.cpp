@@ -7,6 +7,7 @@
 
 #include "plugins/formats/kineto/emit.hpp"
 #include "plugins/formats/kineto/notes.hpp"
+#include "plugins/formats/kineto/queues.hpp"
 #include "plugins/formats/kineto/read.hpp"
 #include "plugins/formats/kineto/waits.hpp"
 
@@ -90,7 +91,8 @@ class Import {
     try {
       Timeline timeline = make_timeline(trace);
       const Operations operations = find_operations(timeline);
-      const std::vector<Edge> waits = find_waits(timeline);
+      std::vector<Edge> waits = find_waits(timeline);
+      add_queue_waits(timeline, waits);
       sink_.begin_rank(rank, clocks_.of(input.path), input.path);
       emit(timeline, operations, waits, rank, given(rank), sink_);
     } catch (const sdk::Error& error) {

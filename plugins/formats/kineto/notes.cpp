@@ -35,6 +35,9 @@ constexpr Row kRows[] = {
     {&Counts::unmatched_syncs,
      "synchronizations do not say what they wait for, and nothing ended during them: they depend "
      "on no stream"},
+    {&Counts::queued,
+     "device entries stood ready, and no call says what for: they depend on the entry of another "
+     "stream that ended just before they began"},
     {&Counts::gloo, "operations of gloo: left out, only NCCL is imported"},
 };
 

@@ -113,6 +113,7 @@ struct Counts {
   uint64_t unknown_operation = 0;
   uint64_t unknown_size = 0;
   uint64_t unmatched_syncs = 0;
+  uint64_t queued = 0;
   uint64_t gloo = 0;
 };
 
