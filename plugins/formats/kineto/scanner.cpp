@@ -28,7 +28,7 @@ bool wanted(std::string_view key) {
 
 }  // namespace
 
-Scanner::Scanner(Source& source) : source_(source), window_(kLargest + kPiece + kPadding) {}
+Scanner::Scanner(Source& source) : source_(source), window_(2 * kPiece + kPadding) {}
 
 void Scanner::fail(size_t at, const std::string& what) const {
   throw Malformed(base_ + at, false, what);
@@ -48,7 +48,11 @@ bool Scanner::more(size_t keep_from) {
     end_ -= keep_from;
     pos_ -= std::min(pos_, keep_from);
   }
-  const size_t room = window_.size() - kPadding - end_;
+  size_t room = window_.size() - kPadding - end_;
+  if (room < kPiece) {  // for an event larger than most; find_end() ends this
+    window_.resize(std::min(2 * window_.size(), kLargest + 2 * kPiece + kPadding));
+    room = window_.size() - kPadding - end_;
+  }
   const size_t got = source_.read(window_.data() + end_, std::min(room, kPiece));
   at_end_ = got == 0;
   end_ += got;

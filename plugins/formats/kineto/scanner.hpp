@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Cuts a trace into its events, through a window of fixed size: an object with "traceEvents", or
+/// Cuts a trace into its events, through a window of limited size: an object with "traceEvents", or
 /// the array alone. Brackets and strings are followed; what is between them is the parser's.
 #pragma once
 
