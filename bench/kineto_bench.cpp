@@ -234,7 +234,7 @@ void import(benchmark::State& state, const std::string& path) {
     kineto::import_traces(inputs, kineto::Clock::Own, sink);
     nodes = counting.nodes;
   }
-  state.SetBytesProcessed(static_cast<int64_t>(input().bytes() * state.iterations()));
+  state.SetBytesProcessed(static_cast<int64_t>(input().bytes()) * state.iterations());
   state.counters["nodes"] = static_cast<double>(nodes);
   state.counters["input_MB"] = static_cast<double>(input().bytes()) / 1e6;
   state.counters["peak_MB"] = static_cast<double>(memory("VmHWM:")) / 1e6;

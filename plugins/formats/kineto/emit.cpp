@@ -151,9 +151,11 @@ class Emitter {
   void add_call(uint32_t index) {
     const Record call = timeline_[index];
     Lane& lane = lanes_[call.lane()];
-    if (call.start < lane.busy_until) {
-      node_[index] = lane.last_call == kNone ? PRISM_NO_INDEX : node_[lane.last_call];
-      return;  // a call within a call
+    if (call.start < lane.busy_until) {  // a call within a call, of which it becomes a part
+      const Record& outer = timeline_[lane.last_call];
+      node_[index] = node_[lane.last_call];
+      trace_.records[index].set_span(outer.start, outer.end());
+      return;
     }
     const auto handover = handovers_.find(index);
     if (handover != handovers_.end()) {

@@ -58,7 +58,7 @@ TEST(Scanner, CutsEventsWhateverStandsInTheirStrings) {
       "{\"x\": [1, {\"traceEvents\": 2}], \"y\": \"]}\\\"\", \"traceEvents\": [" + events[0] + "," +
       events[1] + " ,\n" + events[2] + "," + events[3] + "\n], \"z\": 1}\n";
   EXPECT_EQ(events_of(text), events);
-  for (const size_t piece : {1, 2, 3, 7, 64, 65}) {
+  for (const size_t piece : {1U, 2U, 3U, 7U, 64U, 65U}) {
     EXPECT_EQ(events_of(text, piece), events) << piece;
   }
 }
@@ -97,7 +97,7 @@ TEST(Scanner, CountsWordsThatJsonDoesNotHave) {
   const std::string text =
       R"([{"a": NaN, "b": -Infinity, "c": N/A, "d": nan, "e": inf, "N": "NaN inf", "f": null,
          "g": [null,-inf], "h": false, "i": true}])";
-  for (const size_t piece : {1, 5, 64, 1000}) {
+  for (const size_t piece : {1U, 5U, 64U, 1000U}) {
     Text source(text, piece);
     Scanner scanner(source);
     for (Scanner::Item item; scanner.next(item);) {
