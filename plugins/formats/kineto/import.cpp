@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "plugins/formats/kineto/archive.hpp"
 #include "plugins/formats/kineto/emit.hpp"
 #include "plugins/formats/kineto/notes.hpp"
 #include "plugins/formats/kineto/queues.hpp"
@@ -50,11 +51,11 @@ class Clocks {
   std::map<std::string, uint32_t> hosts_;
 };
 
-uint32_t rank_of(const sdk::TraceInput& input, const RankTrace& trace) {
+uint32_t rank_of(const sdk::TraceInput& input, const std::string& entry, const RankTrace& trace) {
   if (!input.rank && !trace.rank) {
     throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
-                     "the file '" + input.path +
-                         "' does not say of which rank it is (it has no distributedInfo with a "
+                     shown(input.path, entry) +
+                         " does not say of which rank it is (it has no distributedInfo with a "
                          "rank): give the rank of each file with it");
   }
   return input.rank ? *input.rank : *trace.rank;
@@ -67,7 +68,7 @@ class Import {
 
   void run() {
     for (const sdk::TraceInput& input : inputs_) {
-      import_file(input);
+      import_input(input);
     }
     tell(counts_, sink_);
     if (renamed_ > 0) {
@@ -77,26 +78,40 @@ class Import {
   }
 
  private:
-  void import_file(const sdk::TraceInput& input) {
-    RankTrace trace = read_trace(input.path);
-    const uint32_t rank = rank_of(input, trace);
+  void import_input(const sdk::TraceInput& input) {
+    uint64_t count = 0;
+    for_each_trace(input.path, [&](const std::string& entry, Source& source) {
+      if (++count == 2 && input.rank) {
+        throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
+                         "the archive '" + input.path + "' has several traces, but rank " +
+                             std::to_string(*input.rank) +
+                             " was given for it: unpack it and give the rank of each file");
+      }
+      import_trace(input, entry, source);
+    });
+  }
+
+  void import_trace(const sdk::TraceInput& input, const std::string& entry, Source& source) {
+    RankTrace trace = read_trace(input.path, entry, source);
+    const std::string name = shown(input.path, entry);
+    const uint32_t rank = rank_of(input, entry, trace);
     renamed_ += trace.rank && *trace.rank != rank ? 1 : 0;
-    const auto [other, fresh] = paths_.try_emplace(rank, input.path);
+    const auto [other, fresh] = names_.try_emplace(rank, name);
     if (!fresh) {
-      throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT, "the files '" + other->second + "' and '" +
-                                                          input.path + "' are both of rank " +
-                                                          std::to_string(rank) +
-                                                          ": give each its own rank");
+      throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
+                       other->second + " and " + name + " are both of rank " +
+                           std::to_string(rank) + ": give each its own rank");
     }
     try {
       Timeline timeline = make_timeline(trace);
       const Operations operations = find_operations(timeline);
       std::vector<Edge> waits = find_waits(timeline);
       add_queue_waits(timeline, waits);
-      sink_.begin_rank(rank, clocks_.of(input.path), input.path);
+      const std::string& file = entry.empty() ? input.path : entry;
+      sink_.begin_rank(rank, clocks_.of(file), entry.empty() ? file : input.path + ":" + file);
       emit(timeline, operations, waits, rank, given(rank), sink_);
     } catch (const sdk::Error& error) {
-      throw sdk::Error(error.code(), "the file '" + input.path + "': " + error.what());
+      throw sdk::Error(error.code(), name + ": " + error.what());
     }
     add(counts_, trace.counts);
   }
@@ -117,7 +132,7 @@ class Import {
   const std::span<const sdk::TraceInput> inputs_;
   Clocks clocks_;
   sdk::TraceSink& sink_;
-  std::map<uint32_t, std::string> paths_;
+  std::map<uint32_t, std::string> names_;
   Counts counts_;
   uint64_t renamed_ = 0;
 };

@@ -20,6 +20,10 @@ class Kineto {
   explicit Kineto(const sdk::OptionValues& values) : clock_(clock_of(values.text("clock"))) {}
 
   static bool recognises(std::string_view /*path*/, std::string_view head) {
+    if (head.size() >= 262 && head.substr(257, 5) == "ustar") {
+      return head.substr(0, 100).find(".json") != std::string_view::npos ||
+             head.find("\"schemaVersion\"") != std::string_view::npos;
+    }
     const size_t begin = head.find_first_not_of(" \t\r\n");
     if (begin == std::string_view::npos || head[begin] != '{') {
       return false;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "plugins/formats/kineto/archive.hpp"
 #include "plugins/formats/kineto/calls.hpp"
 #include "plugins/formats/kineto/event.hpp"
 #include "plugins/formats/kineto/metadata.hpp"
@@ -56,7 +57,7 @@ int32_t micro_batch_of(const std::string& lowered) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : source_(open_source(path)), scanner_(*source_) {}
+  explicit Reader(Source& source) : scanner_(source) {}
 
   RankTrace read() {
     Scanner::Item item;
@@ -248,7 +249,6 @@ class Reader {
     return communication;
   }
 
-  const std::unique_ptr<Source> source_;
   Scanner scanner_;
   EventParser parser_;
   Event event_;
@@ -257,19 +257,24 @@ class Reader {
 
 }  // namespace
 
-RankTrace read_trace(const std::string& path) {
+std::string shown(const std::string& path, const std::string& entry) {
+  return entry.empty() ? "the file '" + path + "'"
+                       : "the file '" + entry + "' of the archive '" + path + "'";
+}
+
+RankTrace read_trace(const std::string& path, const std::string& entry, Source& source) {
   try {
-    return Reader(path).read();
+    return Reader(source).read();
   } catch (const Malformed& malformed) {
     throw sdk::Error(malformed.cut() ? PRISM_STATUS_DATA_LOSS : PRISM_STATUS_INVALID_ARGUMENT,
-                     "the file '" + path + "', line " +
-                         std::to_string(line_of(path, malformed.at())) + " (byte " +
+                     shown(path, entry) + ", line " +
+                         std::to_string(line_of(path, entry, malformed.at())) + " (byte " +
                          std::to_string(malformed.at()) + "): " + malformed.what());
   } catch (const sdk::Error& error) {
     // Names its file already, or is of the trace as a whole.
     const std::string text = error.what();
     throw sdk::Error(error.code(), text.find(path) == std::string::npos
-                                       ? "the file '" + path + "': " + text
+                                       ? shown(path, entry) + ": " + text
                                        : text);
   }
 }

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
 #include <zlib.h>
 
 #include "prism/sdk/error.hpp"
@@ -119,23 +118,6 @@ std::unique_ptr<Source> open_source(const std::string& path) {
     return std::make_unique<Gzip>(path, std::move(file));
   }
   return std::make_unique<Plain>(path, std::move(file));
-}
-
-uint64_t line_of(const std::string& path, uint64_t at) {
-  const std::unique_ptr<Source> source = open_source(path);
-  std::vector<char> piece(kPiece);
-  uint64_t line = 1;
-  while (at > 0) {
-    const size_t got =
-        source->read(piece.data(), static_cast<size_t>(std::min<uint64_t>(at, piece.size())));
-    if (got == 0) {
-      break;
-    }
-    line += static_cast<uint64_t>(
-        std::count(piece.begin(), piece.begin() + static_cast<ptrdiff_t>(got), '\n'));
-    at -= got;
-  }
-  return line;
 }
 
 }  // namespace prism::kineto

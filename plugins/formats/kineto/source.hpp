@@ -20,7 +20,4 @@ class Source {
 /// Throws sdk::Error: NOT_FOUND, or INVALID_ARGUMENT for what is no regular file.
 std::unique_ptr<Source> open_source(const std::string& path);
 
-/// The line (from 1) in which byte `at` of the decompressed file stands; reads it again.
-uint64_t line_of(const std::string& path, uint64_t at);
-
 }  // namespace prism::kineto

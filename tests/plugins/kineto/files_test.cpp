@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are compressed, cut, damaged or hostile.
+#include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -50,6 +51,57 @@ TEST(KinetoFiles, DamagedGzipIsNamedWithItsByte) {
                     HasSubstr("unexpected end of file")));
   data[data.size() / 2] = static_cast<char>(~data[data.size() / 2]);
   EXPECT_THAT(error_of_text(data), HasSubstr("cannot be decompressed at byte "));
+}
+
+/// One entry of an archive, written here.
+std::string tar_entry(const std::string& name, const std::string& content) {
+  std::string header(512, '\0');
+  const auto put = [&](size_t at, const std::string& text) {
+    header.replace(at, text.size(), text);
+  };
+  char octal[16];
+  std::snprintf(octal, sizeof octal, "%011zo", content.size());
+  put(0, name);
+  put(124, octal);
+  put(148, "        ");
+  put(156, "0");
+  put(257, "ustar");
+  unsigned sum = 0;
+  for (const char c : header) {
+    sum += static_cast<unsigned char>(c);
+  }
+  std::snprintf(octal, sizeof octal, "%06o", sum);
+  put(148, octal);
+  header[154] = '\0';
+  return header + content + std::string((512 - content.size() % 512) % 512, '\0');
+}
+
+TEST(KinetoFiles, AnArchiveIsThatOfItsFiles) {
+  const std::string zero = TraceText(R"("rank": 0)").kernel(7, 0, 5, 1).text();
+  const std::string one = TraceText(R"("rank": 1)").kernel(7, 0, 5, 1).text();
+  const std::string archive = tar_entry("a/._r0.json", "x") + tar_entry("a/r0.json", zero) +
+                              tar_entry("a/README", "no trace") + tar_entry("a/r1.json", one);
+  const TemporaryFile file(gzipped(archive + std::string(1024, '\0')), "traces.tar.gz");
+  Record record;
+  import_into(record, {{file.path(), std::nullopt}});
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[1].rank, 1U);
+  EXPECT_EQ(record.ranks[1].source, file.path() + ":a/r1.json");
+  EXPECT_THAT(error_of({{file.path(), 3}}), HasSubstr("has several traces"));
+}
+
+TEST(KinetoFiles, ADamagedArchiveIsNamed) {
+  const std::string good = tar_entry("r0.json", three_kernels());
+  EXPECT_THAT(error_of_text(tar_entry("r0.json", "[{\n{")),
+              HasSubstr("the file 'r0.json' of the archive '"));
+  EXPECT_THAT(error_of_text(tar_entry("r0.json", "[\n7")), HasSubstr("line 2 (byte 2)"));
+  EXPECT_THAT(error_of_text(good.substr(0, good.size() - 300)),
+              HasSubstr("ends in the middle of an entry"));
+  EXPECT_THAT(error_of_text(good + std::string(512, 'x')), HasSubstr("header is damaged"));
+  std::string bad = good;
+  bad[3] = '?';
+  EXPECT_THAT(error_of_text(bad), HasSubstr("header is damaged"));
+  EXPECT_THAT(error_of_text(tar_entry("README", "")), HasSubstr("no entry with .json"));
 }
 
 TEST(KinetoFiles, WhatIsNoFileIsRefused) {

@@ -19,7 +19,8 @@ std::vector<sdk::TraceInput> traces(const std::string& folder) {
   std::vector<sdk::TraceInput> inputs;
   if (root != nullptr && fs::is_directory(fs::path(root) / folder)) {
     for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(root) / folder)) {
-      if (entry.path().string().find(".json") != std::string::npos) {
+      const std::string name = entry.path().filename().string();
+      if (name.find(".json") != std::string::npos || name.ends_with(".tar.gz")) {
         inputs.push_back({entry.path().string(), std::nullopt});
       }
     }
@@ -116,6 +117,20 @@ TEST(KinetoRealTraces, EveryKernelOfNcclOfAMegatronJobIsMatched) {
     EXPECT_LT(unexplained(rank), span / 30) << rank.rank;  // latencies of launches
   }
   EXPECT_EQ(expect_matched(record), 2616U);
+}
+
+TEST(KinetoRealTraces, AnArchiveOfAnOldRecommendationJob) {
+  const std::vector<sdk::TraceInput> inputs = traces("param-dlrm");
+  if (inputs.empty()) {
+    GTEST_SKIP() << "PRISM_DATA has no folder param-dlrm";
+  }
+  Record record;
+  import_into(record, inputs);
+  ASSERT_EQ(record.ranks.size(), 8U);
+  for (const Rank& rank : record.ranks) {
+    expect_sound(rank);
+  }
+  EXPECT_EQ(expect_matched(record), 64U);
 }
 
 TEST(KinetoRealTraces, TwoOfManyRanks) {
