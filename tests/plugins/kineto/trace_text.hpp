@@ -20,9 +20,8 @@ using Record = sdk::testing::TraceRecord;
 using Rank = Record::Rank;
 using Node = Record::Node;
 
-inline std::string input_path(const std::string& name) {
-  return std::string(PRISM_SOURCE_DIR) + "/tests/plugins/kineto/inputs/" + name;
-}
+/// A file of the folder inputs.
+std::string input_path(const std::string& name);
 
 /// A file of the test, removed at its end.
 class TemporaryFile {
