@@ -17,7 +17,7 @@ cmake --preset debug -B "$build" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILE
   tail -n 40 "$build.configure.log" >&2
   die 1 "configuring failed"
 }
-(($#)) || set -- decoder_fuzz experiment_fuzz manifest_fuzz elf_fuzz
+(($#)) || set -- decoder_fuzz experiment_fuzz manifest_fuzz elf_fuzz kineto_fuzz
 ninja -C "$build" -j "$JOBS" --quiet "$@"
 
 # Sanitizer and fuzzer bound what an input may cost: 2 s and 1 GiB.
@@ -26,6 +26,7 @@ for target in "$@"; do
   case $target in
     decoder_fuzz) seeds=tests/golden/wire ;;
     experiment_fuzz) seeds=tests/golden/config ;;
+    kineto_fuzz) seeds=tests/plugins/kineto/inputs ;;
     *) seeds=tests/fuzz/corpus/${target%_fuzz} ;;
   esac
   mkdir -p "$corpus" "$build/findings"
