@@ -16,7 +16,7 @@ class Kineto {
                 "Whether times of ranks can be compared: auto (those of one host, where the files "
                 "are named HOST_PROCESS.TIME.pt.trace.json), shared (all), own (none).")
           .choices(kClocks)
-          .by_default("auto"));
+          .by_default("\"auto\""));
 
   explicit Kineto(const sdk::OptionValues& values) : clock_(clock_of(values.text("clock"))) {}
 

@@ -30,8 +30,8 @@ TEST(KinetoPlugin, RecognisesAndImportsThroughItsTable) {
   ASSERT_EQ(format.open(values, 1, &session, nullptr), PRISM_STATUS_OK);
   const std::string text = TraceText().kernel(7, 1, 1, 1).text();
   const TemporaryFile good(text);
-  const auto known = [&](const std::string& path) {
-    return format.recognises(session, sdk::to_c(path));
+  const auto known = [&](const std::string& file) {
+    return format.recognises(session, sdk::to_c(file));
   };
   EXPECT_EQ(known(good.path()), 1);
   EXPECT_EQ(known(TemporaryFile("[1, 2]").path()), 0);
