@@ -237,6 +237,20 @@ std::vector<uint32_t> iterations_of(const Observation& observation) {
   return {found.begin(), found.end()};
 }
 
+void ensure_iterations(Observation& observation) {
+  if (!iterations_of(observation).empty()) {
+    return;
+  }
+  for (ObservedRank& rank : observation.ranks) {
+    rank.program.iterations = 1;
+    for (graph::Node& node : rank.program.nodes) {
+      node.iteration = 0;
+    }
+  }
+  observation.notes.emplace_back(
+      "the trace does not say where iterations begin: all of it counts as one");
+}
+
 Observation cut(const Observation& observation, uint32_t iteration) {
   Observation result;
   result.world_size = observation.world_size;

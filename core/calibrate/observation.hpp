@@ -85,6 +85,9 @@ class ObservationBuilder {
 /// Iterations that a trace shows, by number; nodes of none belong to no cut.
 std::vector<uint32_t> iterations_of(const Observation& observation);
 
+/// Where no node is of an iteration: all of the trace becomes iteration 0, with a note.
+void ensure_iterations(Observation& observation);
+
 /// The nodes of one iteration, numbered anew: a job that starts where it did. Dependencies on
 /// earlier iterations are left out: their ends come before its beginning.
 Observation cut(const Observation& observation, uint32_t iteration);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/cli/arguments.hpp"
+#include "core/cli/bare_experiment.hpp"
 #include "core/cli/commands.hpp"
 #include "core/cli/doctor/doctor.hpp"
 #include "core/cli/environment.hpp"
@@ -28,26 +29,11 @@ const Usage kDoctor{
       "measure gloo between two pinned processes instead, and print it as [link.default]"}},
     "Exit code: 0 when ranks can be run on the CPU, else 4."};
 
-/// An experiment that says nothing but which Python the runtime shall take.
-config::Experiment bare_experiment(const std::string& python) {
-  config::Table options;
-  options.members.push_back({"python", {}, {python, {}, config::Origin::CommandLine}});
-  config::Table of_plugin;
-  of_plugin.members.push_back({"torch", {}, {std::move(options), {}, {}}});
-  config::Table plugins;
-  plugins.members.push_back({"options", {}, {std::move(of_plugin), {}, {}}});
-  config::Table root;
-  root.members.push_back({"plugins", {}, {std::move(plugins), {}, {}}});
-  auto document = std::make_shared<config::Document>();
-  document->root.data = std::move(root);
-  config::Experiment experiment;
-  experiment.document = document;
-  return experiment;
-}
-
 Result<schedule::MeasuredLink> measure(plugin::Registry& registry, const std::string& python,
                                        const std::string& folder) {
-  const config::Experiment experiment = bare_experiment(python);
+  config::Table given;
+  given.members.push_back({"python", {}, {python, {}, config::Origin::CommandLine}});
+  const config::Experiment experiment = bare_experiment("torch", std::move(given));
   config::Diagnostics diagnostics("--python");
   PRISM_TRY_ASSIGN(const auto launcher_table, plugin::options(registry, "local", PRISM_LAUNCHER_1));
   PRISM_TRY_ASSIGN(const auto runtime_table, plugin::options(registry, "torch", PRISM_RUNTIME_1));

@@ -20,7 +20,7 @@ constexpr const char* kFiles =
 const Usage& info_usage() {
   static const Usage usage{
       "prism trace info",
-      "FILE... [--format ID] [--json]",
+      "FILE... [--format ID] [--option KEY=VALUE] [--json]",
       "Reads a trace of a real job, takes the waiting out of it, replays each "
       "iteration, and\nprints how well the replay reproduces what was observed.",
       {},
@@ -44,10 +44,6 @@ const Usage& export_usage() {
   return usage;
 }
 
-Status iterations_error(const Imported& imported) {
-  return run_error("the " + imported.format + " trace shows no iterations", Code::InvalidArgument);
-}
-
 Result<std::string> info_text(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   plugin::Registry registry(path);
@@ -60,9 +56,6 @@ Result<std::string> info_text(const Arguments& arguments) {
     PRISM_TRY_ASSIGN(ReplayedIteration replayed,
                      replay_iteration(imported.observation, iteration, options));
     info.iterations.push_back(std::move(replayed));
-  }
-  if (info.iterations.empty()) {
-    return iterations_error(imported);
   }
   return arguments.has("json") ? render_json(info) : render_text(info);
 }
@@ -84,12 +77,9 @@ Status write_export(const Arguments& arguments) {
   }
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   plugin::Registry registry(path);
-  PRISM_TRY_ASSIGN(const auto writer, open_format(registry, arguments.at("to")));
+  PRISM_TRY_ASSIGN(const auto writer, open_format(registry, arguments.at("to"), {}));
   PRISM_TRY_ASSIGN(const Imported imported, import_trace(registry, arguments));
   const std::vector<uint32_t> iterations = calibrate::iterations_of(imported.observation);
-  if (iterations.empty()) {
-    return iterations_error(imported);
-  }
   uint32_t iteration = iterations.front();
   if (arguments.has("iteration")) {
     PRISM_TRY_ASSIGN(const int64_t wanted,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "core/cli/bare_experiment.hpp"
 #include "core/cli/plugin_search.hpp"
 #include "core/config/plugin_options.hpp"
 #include "core/plugin/adapters.hpp"
@@ -53,7 +54,7 @@ Result<std::string> format_of(plugin::Registry& registry, const std::string& pat
   std::vector<std::string> all;
   std::vector<std::string> mine;
   for (const std::string& id : formats_of(registry)) {
-    PRISM_TRY_ASSIGN(const auto format, open_format(registry, id));
+    PRISM_TRY_ASSIGN(const auto format, open_format(registry, id, {}));
     if (!format->imports()) {
       continue;
     }
@@ -79,18 +80,20 @@ Result<std::string> format_of(plugin::Registry& registry, const std::string& pat
 std::vector<Flag> with_trace_flags(std::vector<Flag> own) {
   own.push_back(
       {"format", "ID", "the plugin that reads the files; default: the one that knows them"});
+  own.push_back({"option", "KEY=VALUE", "an option of that plugin (repeatable)", true});
   return with_search_flags(std::move(own));
 }
 
 Result<std::unique_ptr<plugin::Format>> open_format(plugin::Registry& registry,
-                                                    const std::string& id) {
+                                                    const std::string& id,
+                                                    const std::vector<std::string>& options) {
   PRISM_TRY_ASSIGN(const prism_option_table_t table, plugin::options(registry, id, PRISM_FORMAT_1));
-  config::Experiment experiment;
-  experiment.document = std::make_shared<config::Document>();
-  config::Diagnostics diagnostics("--format " + id);
-  PRISM_TRY_ASSIGN(const config::PluginOptions options,
-                   config::validate_plugin_options(experiment, id, table, diagnostics));
-  return plugin::open_format(registry, id, options.abi());
+  PRISM_TRY_ASSIGN(config::Table given, option_words(options));
+  config::Diagnostics diagnostics("--option");
+  PRISM_TRY_ASSIGN(const config::PluginOptions values,
+                   config::validate_plugin_options(bare_experiment(id, std::move(given)), id, table,
+                                                   diagnostics));
+  return plugin::open_format(registry, id, values.abi());
 }
 
 Result<Imported> import_trace(plugin::Registry& registry, const Arguments& arguments) {
@@ -108,8 +111,10 @@ Result<Imported> import_trace(plugin::Registry& registry, const Arguments& argum
   } else {
     PRISM_TRY_ASSIGN(imported.format, format_of(registry, files.front().path));
   }
-  PRISM_TRY_ASSIGN(const auto format, open_format(registry, imported.format));
+  PRISM_TRY_ASSIGN(const auto format,
+                   open_format(registry, imported.format, arguments.all("option")));
   PRISM_TRY_ASSIGN(imported.observation, format->import_trace(files));
+  calibrate::ensure_iterations(imported.observation);
   return imported;
 }
 

@@ -15,12 +15,13 @@
 
 namespace prism::cli {
 
-/// --format and the search flags.
+/// --format, --option and the search flags.
 std::vector<Flag> with_trace_flags(std::vector<Flag> own);
 
-/// Loads a format plugin with the defaults of its options.
+/// Loads a format plugin. `options`: words KEY=VALUE, the others have their defaults.
 Result<std::unique_ptr<plugin::Format>> open_format(plugin::Registry& registry,
-                                                    const std::string& id);
+                                                    const std::string& id,
+                                                    const std::vector<std::string>& options);
 
 struct Imported {
   std::string format;  ///< id of the plugin that read it
@@ -29,7 +30,7 @@ struct Imported {
 
 /// Imports the words of FILE: a path, or RANK=PATH. Without --format the installed formats are
 /// asked whose file the first one is. Errors: none or several say that it is theirs; what the
-/// importer says.
+/// importer says. Where the trace shows no iterations, all of it is one.
 Result<Imported> import_trace(plugin::Registry& registry, const Arguments& arguments);
 
 }  // namespace prism::cli
