@@ -107,7 +107,7 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
                      " leaves none: let it run more, or lower warmup_iterations");
   }
   // Iterations of one kind have the same communications on every rank, of whatever sizes; the most
-  // frequent kind counts.
+  // frequent kind counts, of equally frequent ones that with the last iteration.
   std::map<std::vector<uint64_t>, std::vector<uint32_t>> kinds;
   for (uint32_t iteration = warmup + 1; iteration <= training; ++iteration) {
     std::vector<uint64_t> shape;
@@ -119,7 +119,8 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
     kinds[shape].push_back(iteration);
   }
   const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
-    return a.second.size() < b.second.size();
+    return std::pair(a.second.size(), a.second.back()) <
+           std::pair(b.second.size(), b.second.back());
   });
   counted.iterations = most->second;
   // Alike in all but sizes (experts get other numbers of tokens in each step): they all count.
@@ -138,9 +139,14 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
   }
   const size_t others = training - warmup - counted.iterations.size();
   if (others > 0) {
-    counted.notes.push_back("of " + count_of(training - warmup, "iteration") + " " +
-                            std::to_string(others) +
-                            " communicate differently from most and are left out");
+    const std::string of = "of " + count_of(training - warmup, "iteration") + " ";
+    counted.notes.push_back(
+        counted.iterations.size() > 1
+            ? of + std::to_string(others) +
+                  " communicate differently from the others and are left out"
+            : of + "no two communicate alike: iteration " +
+                  std::to_string(counted.iterations.front()) +
+                  " alone counts, and there is no interval");
   }
   return counted;
 }
@@ -487,7 +493,9 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
         }
       }
       PRISM_TRY(
-          graph::check(job, &report.notes).context("the ranks of this job do not fit together"));
+          graph::check(job, &report.notes).context(
+              "the ranks of this job do not fit together; ranks that do different things belong "
+              "into classes of their own ([parallel] classes)"));
     }
     graph::apply_links(
         job, world.links.empty() ? link_chooser(experiment_) : same_link(world.links.at(repeat)));

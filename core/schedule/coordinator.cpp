@@ -98,7 +98,9 @@ class LiveRank {
     PRISM_TRY(blame_plugin(exit));
     const std::string logs = "\n  its output: " + run_.folder + "/{stdout,stderr}";
     const std::string last =
-        last_op_ ? "\n  last operation: " + describe_operation(*last_op_, groups_) : std::string();
+        (last_op_ ? "\n  last operation: " + describe_operation(*last_op_, groups_)
+                  : std::string()) +
+        made_up_text();
     if (exit.signal != 0) {
       std::string text = name() + " was killed by signal " + std::to_string(exit.signal) + " (" +
                          ::strsignal(exit.signal) + ")";
@@ -130,6 +132,15 @@ class LiveRank {
                        last + logs);
     }
     return {};
+  }
+
+  /// A script that fails may do so because of what it was told.
+  std::string made_up_text() const {
+    return made_up_ == 0 ? ""
+                         : "\n  before that it got " + std::to_string(made_up_) +
+                               (made_up_ == 1 ? " value" : " values") +
+                               " that no peer has sent; if it failed because of them, say better "
+                               "ones with [[collect.rule]] (docs/made-up-values.md)";
   }
 
   Status hang_error(std::chrono::nanoseconds timeout) const {
@@ -262,7 +273,9 @@ class LiveRank {
     if (std::holds_alternative<wire::Wait>(frame.message)) {
       return reply(wire::Verdict{frame.seq, policy.decide(run_.spec.rank, frame.message), {}});
     }
-    if (const auto* group = std::get_if<wire::Group>(&frame.message)) {
+    if (const auto* done = std::get_if<wire::Done>(&frame.message)) {
+      made_up_ += done->made_up.size();
+    } else if (const auto* group = std::get_if<wire::Group>(&frame.message)) {
       groups_.push_back(*group);
     } else if (const auto* bye = std::get_if<wire::Bye>(&frame.message)) {
       bye_ = *bye;
@@ -290,6 +303,7 @@ class LiveRank {
   std::optional<child::Shared<host::CallNotes>> call_notes_;  ///< where plugins work in the rank
   Clock::time_point last_event_;
   uint64_t communications_ = 0;
+  uint64_t made_up_ = 0;  ///< values that no peer has sent
   std::vector<wire::Group> groups_;
   std::optional<wire::Op> last_op_;
   std::optional<wire::Bye> bye_;

@@ -74,9 +74,9 @@ def extract(example: dict, copies: Path, target: Path) -> Path:
     return script
 
 
-def install(python: str, packages: list[str], target: Path | None = None) -> None:
-    """torch itself is never replaced; a target folder gets the packages alone, without what they depend on."""
-    where = ["--no-deps", "--target", str(target)] if target else ["torch==2.11.0"]
+def install(python: str, packages: list[str], *how: str) -> None:
+    """torch itself is never replaced."""
+    where = how or ["torch==2.11.0"]
     subprocess.run([python, "-m", "pip", "install", "--quiet", *where, *packages], check=True)
 
 
@@ -147,13 +147,15 @@ def main() -> int:
     work = args.work.resolve()
     if args.install:
         install(args.python, sorted({p for e in examples for p in e.get("packages", [])}))
+        if alone := sorted({p for e in examples for p in e.get("alone", [])}):
+            install(args.python, alone, "--no-deps")
     results = []
     for example in examples:
         home = work / example["name"]
         overlay = home / "overlay"
         home.mkdir(parents=True, exist_ok=True)
         if args.install and example.get("overlay"):
-            install(args.python, example["overlay"], overlay)
+            install(args.python, example["overlay"], "--no-deps", "--target", str(overlay))
         script = extract(example, args.copies.resolve(), home / "source")
         env = environment(example, home / "source", overlay)
         result = {"name": example["name"]}

@@ -19,7 +19,8 @@ class Failures(RunCase):
     def test_exception_in_training(self):
         result = self.run_job(train('if step == 2: raise KeyError("planted")'))
         self.assert_fails(result, 1, "rank 0 raised an exception", "KeyError: 'planted'",
-                          "all_reduce", "job.py", "stderr")
+                          "all_reduce", "job.py", "stderr", "values that no peer has sent",
+                          "[[collect.rule]]")
 
     def test_exception_before_training(self):
         result = self.run_job('import torch\nraise ValueError("early")\n')
