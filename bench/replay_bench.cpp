@@ -28,10 +28,11 @@ void* counted(void* memory) {
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inlined: g++ 12 would take malloc and operator delete for a mismatched pair.
+[[gnu::noinline]] void* operator new(size_t size) {
   return counted(std::malloc(size));
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   g_heap -= malloc_usable_size(memory);
   std::free(memory);
 }

@@ -140,13 +140,12 @@ Result<Counted> choose_iterations(const schedule::Collected& collected, uint32_t
   const size_t others = training - warmup - counted.iterations.size();
   if (others > 0) {
     const std::string of = "of " + count_of(training - warmup, "iteration") + " ";
-    counted.notes.push_back(
-        counted.iterations.size() > 1
-            ? of + std::to_string(others) +
-                  " communicate differently from the others and are left out"
-            : of + "no two communicate alike: iteration " +
-                  std::to_string(counted.iterations.front()) +
-                  " alone counts, and there is no interval");
+    counted.notes.push_back(counted.iterations.size() > 1
+                                ? of + std::to_string(others) +
+                                      " communicate differently from the others and are left out"
+                                : of + "no two communicate alike: iteration " +
+                                      std::to_string(counted.iterations.front()) +
+                                      " alone counts, and there is no interval");
   }
   return counted;
 }
@@ -492,10 +491,10 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
           PRISM_TRY(graph::compare_structure(job, check.program));
         }
       }
-      PRISM_TRY(
-          graph::check(job, &report.notes).context(
-              "the ranks of this job do not fit together; ranks that do different things belong "
-              "into classes of their own ([parallel] classes)"));
+      PRISM_TRY(graph::check(job, &report.notes)
+                    .context("the ranks of this job do not fit together; ranks that do different "
+                             "things belong "
+                             "into classes of their own ([parallel] classes)"));
     }
     graph::apply_links(
         job, world.links.empty() ? link_chooser(experiment_) : same_link(world.links.at(repeat)));

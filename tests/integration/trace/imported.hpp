@@ -2,38 +2,22 @@
 /// Imports real traces with the plugins of this build.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "core/calibrate/calibrate.hpp"
 #include "core/calibrate/observation.hpp"
 #include "core/plugin/formats.hpp"
-#include "core/plugin/registry.hpp"
-#include "core/replay/engine.hpp"
 
 namespace prism::trace_test {
 
 /// A file of the data folder beside the checkout; "" where it is not there.
-inline std::string data_file(const std::string& name) {
-  const std::string path = std::string(PRISM_SHARED_DATA) + "/" + name;
-  return std::filesystem::exists(path) ? path : "";
-}
+std::string data_file(const std::string& name);
 
-inline Result<calibrate::Observation> import_trace(const std::string& format,
-                                                   const std::vector<plugin::TraceFile>& files) {
-  plugin::Registry registry({.overrides = {}, .roots = {PRISM_PLUGIN_ROOT}});
-  PRISM_TRY_ASSIGN(const auto session, plugin::open_format(registry, format, {}));
-  return session->import_trace(files);
-}
+/// With the defaults of the plugin's options: for plugins without options.
+Result<calibrate::Observation> import_trace(const std::string& format,
+                                            const std::vector<plugin::TraceFile>& files);
 
 /// From the first arrival to the last end, calibrated and replayed.
-inline Result<DurationNs> replayed_time(const calibrate::Observation& observation) {
-  PRISM_TRY_ASSIGN(const calibrate::Calibrated calibrated, calibrate::calibrate(observation, {}));
-  replay::ReplayOptions options;
-  options.critical_path = false;
-  PRISM_TRY_ASSIGN(const replay::ReplayResult result, replay::replay(calibrated.job, options));
-  return result.end;
-}
+Result<DurationNs> replayed_time(const calibrate::Observation& observation);
 
 }  // namespace prism::trace_test
