@@ -2,10 +2,9 @@
 #include "tests/integration/trace/imported.hpp"
 
 #include <filesystem>
+#include <random>
 
-#include "core/calibrate/calibrate.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/replay/engine.hpp"
 
 namespace prism::trace_test {
 
@@ -14,19 +13,45 @@ std::string data_file(const std::string& name) {
   return std::filesystem::exists(path) ? path : "";
 }
 
+bool has_plugin(const std::string& id) {
+  return std::filesystem::exists(std::string(PRISM_PLUGIN_ROOT) + "/" + id);
+}
+
 Result<calibrate::Observation> import_trace(const std::string& format,
-                                            const std::vector<plugin::TraceFile>& files) {
+                                            const std::vector<plugin::TraceFile>& files,
+                                            plugin::OptionValues options) {
   plugin::Registry registry({.overrides = {}, .roots = {PRISM_PLUGIN_ROOT}});
-  PRISM_TRY_ASSIGN(const auto session, plugin::open_format(registry, format, {}));
+  PRISM_TRY_ASSIGN(const auto session, plugin::open_format(registry, format, options));
   return session->import_trace(files);
 }
 
-Result<DurationNs> replayed_time(const calibrate::Observation& observation) {
-  PRISM_TRY_ASSIGN(const calibrate::Calibrated calibrated, calibrate::calibrate(observation, {}));
+void set_clocks(calibrate::Observation& observation, const std::vector<std::vector<Rank>>& slices,
+                uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (uint32_t clock = 0; clock < slices.size(); ++clock) {
+    const auto shift = static_cast<TimeNs>(random() % 1'000'000'000'000);
+    for (const Rank member : slices[clock]) {
+      calibrate::ObservedRank& rank = observation.ranks[member];
+      rank.clock = clock;
+      for (std::vector<calibrate::Span>* spans : {&rank.nodes, &rank.parts}) {
+        for (calibrate::Span& span : *spans) {
+          span = {span.start + shift, span.end + shift};
+        }
+      }
+    }
+  }
+}
+
+Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation) {
+  Calibrated result;
+  PRISM_TRY_ASSIGN(result.calibrated, calibrate::calibrate(observation, {}));
   replay::ReplayOptions options;
   options.critical_path = false;
-  PRISM_TRY_ASSIGN(const replay::ReplayResult result, replay::replay(calibrated.job, options));
-  return result.end;
+  for (Rank rank = 0; rank < observation.world_size; ++rank) {
+    options.record.push_back(rank);
+  }
+  PRISM_TRY_ASSIGN(result.replayed, replay::replay(result.calibrated.job, options));
+  return result;
 }
 
 }  // namespace prism::trace_test

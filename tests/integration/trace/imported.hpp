@@ -5,19 +5,31 @@
 #include <string>
 #include <vector>
 
+#include "core/calibrate/calibrate.hpp"
 #include "core/calibrate/observation.hpp"
 #include "core/plugin/formats.hpp"
+#include "core/replay/engine.hpp"
 
 namespace prism::trace_test {
 
 /// A file of the data folder beside the checkout; "" where it is not there.
 std::string data_file(const std::string& name);
 
-/// With the defaults of the plugin's options: for plugins without options.
-Result<calibrate::Observation> import_trace(const std::string& format,
-                                            const std::vector<plugin::TraceFile>& files);
+/// Whether this build has the plugin: it may lack what the plugin needs.
+bool has_plugin(const std::string& id);
 
-/// From the first arrival to the last end, calibrated and replayed.
-Result<DurationNs> replayed_time(const calibrate::Observation& observation);
+Result<calibrate::Observation> import_trace(const std::string& format,
+                                            const std::vector<plugin::TraceFile>& files,
+                                            plugin::OptionValues options = {});
+
+/// The ranks of each of `slices` get a clock of their own, which is off by a random time.
+void set_clocks(calibrate::Observation& observation, const std::vector<std::vector<Rank>>& slices,
+                uint64_t seed);
+
+struct Calibrated {
+  calibrate::Calibrated calibrated;
+  replay::ReplayResult replayed;  ///< with the times of all ranks
+};
+Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation);
 
 }  // namespace prism::trace_test

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
-#include <random>
 #include <sstream>
 
 #include "tests/integration/trace/imported.hpp"
@@ -14,8 +13,6 @@ namespace prism::trace_test {
 namespace {
 
 using calibrate::Observation;
-using calibrate::ObservedRank;
-using calibrate::Span;
 
 /// Steps in ascending order, seconds; from the object "step_t_base" of a result file.
 std::vector<double> step_times(const std::string& path) {
@@ -46,6 +43,9 @@ struct Deviation {
 class StragglerJob : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    if (!has_plugin("microbatch")) {
+      GTEST_SKIP() << "the plugin microbatch is not built";
+    }
     const std::string path = data_file(std::string("bytedance-ST/") + GetParam());
     if (path.empty()) {
       GTEST_SKIP() << "the data folder beside the checkout is not there";
@@ -61,9 +61,10 @@ class StragglerJob : public testing::TestWithParam<const char*> {
   Deviation deviation() const {
     Deviation result;
     for (uint32_t step = 0; step < truth_.size(); ++step) {
-      const Result<DurationNs> time = replayed_time(calibrate::cut(observation_, step));
-      EXPECT_TRUE(time.ok()) << time.status().to_string();
-      const double error = std::abs(static_cast<double>(*time) / 1e9 / truth_[step] - 1);
+      const Result<Calibrated> job = calibrate_and_replay(calibrate::cut(observation_, step));
+      EXPECT_TRUE(job.ok()) << job.status().to_string();
+      const double error =
+          std::abs(static_cast<double>(job->replayed.end) / 1e9 / truth_[step] - 1);
       result.mean += error / static_cast<double>(truth_.size());
       result.worst = std::max(result.worst, error);
     }
@@ -84,19 +85,7 @@ TEST_P(StragglerJob, StepsComeBackWithTheirOwnGapsAndTransfers) {
 /// Each pipeline stage is a slice with a clock of its own that runs by another offset.
 TEST_P(StragglerJob, StepsComeBackFromSlicesWithoutACommonClock) {
   for (const uint64_t seed : {1U, 2U, 3U}) {
-    std::mt19937_64 random(seed);
-    std::map<uint32_t, TimeNs> offset;
-    for (ObservedRank& rank : observation_.ranks) {
-      rank.clock = rank.program.rank / 2;  // ranks of a stage are neighbours
-      const TimeNs shift =
-          offset.try_emplace(rank.clock, static_cast<TimeNs>(random() % 1'000'000'000'000))
-              .first->second;
-      for (std::vector<Span>* spans : {&rank.nodes, &rank.parts}) {
-        for (Span& span : *spans) {
-          span = {span.start + shift, span.end + shift};
-        }
-      }
-    }
+    set_clocks(observation_, {{0, 1}, {2, 3}, {4, 5}, {6, 7}}, seed);
     const Deviation found = deviation();
     std::printf("slices, seed %llu: mean %.4f %%, worst %.4f %%\n",
                 static_cast<unsigned long long>(seed), 100 * found.mean, 100 * found.worst);
