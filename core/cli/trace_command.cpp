@@ -13,36 +13,27 @@ namespace prism::cli {
 namespace {
 
 constexpr const char* kFiles =
-    "FILE: a trace; RANK=FILE where it does not say of which rank it is. A trace of several files "
-    "is\n"
-    "given with all of them.";
+    "FILE: a trace; RANK=FILE where it does not say of which rank it is. A trace of several files\n"
+    "is given with all of them.";
 
-const Usage& info_usage() {
-  static const Usage usage{
-      "prism trace info",
-      "FILE... [--format ID] [--option KEY=VALUE] [--json]",
-      "Reads a trace of a real job, takes the waiting out of it, replays each "
-      "iteration, and\nprints how well the replay reproduces what was observed.",
-      {},
-      with_trace_flags({{"json", "", "for programs"}}),
-      kFiles,
-      "FILE"};
-  return usage;
-}
+const Usage kInfo{"prism trace info",
+                  "FILE... [--format ID] [--option KEY=VALUE] [--json]",
+                  "Reads a trace of a real job, takes the waiting out of it, replays each "
+                  "iteration, and\nprints how well the replay reproduces what was observed.",
+                  {},
+                  with_trace_flags({{"json", "", "for programs"}}),
+                  kFiles,
+                  "FILE"};
 
-const Usage& export_usage() {
-  static const Usage usage{
-      "prism trace export",
-      "FILE... --to ID --output PATH [--iteration N]",
-      "Writes the replay of one iteration in another format.",
-      {},
-      with_trace_flags({{"to", "ID", "the plugin that writes: perfetto, csv, ..."},
-                        {"output", "PATH", "the file to write"},
-                        {"iteration", "N", "default: the first"}}),
-      kFiles,
-      "FILE"};
-  return usage;
-}
+const Usage kExport{"prism trace export",
+                    "FILE... --to ID --output PATH [--iteration N]",
+                    "Writes the replay of one iteration in another format.",
+                    {},
+                    with_trace_flags({{"to", "ID", "the plugin that writes: perfetto, csv, ..."},
+                                      {"output", "PATH", "the file to write"},
+                                      {"iteration", "N", "default: the first"}}),
+                    kFiles,
+                    "FILE"};
 
 Result<std::string> info_text(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
@@ -110,8 +101,7 @@ int export_trace(const Arguments& arguments) {
 }  // namespace
 
 int trace_command(const Words& words) {
-  return run_subcommand("prism trace", words,
-                        {{&info_usage(), info}, {&export_usage(), export_trace}});
+  return run_subcommand("prism trace", words, {{&kInfo, info}, {&kExport, export_trace}});
 }
 
 }  // namespace prism::cli

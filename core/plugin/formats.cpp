@@ -295,6 +295,7 @@ class PluginFormat final : public Format {
       return config_error(plugin_.name() + " cannot import");
     }
     std::vector<prism_trace_input_t> inputs;
+    inputs.reserve(files.size());
     for (const TraceFile& file : files) {
       inputs.push_back(
           {sizeof(prism_trace_input_t), file.rank.value_or(PRISM_UNKNOWN_RANK), to_c(file.path)});

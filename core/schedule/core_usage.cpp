@@ -19,7 +19,7 @@ constexpr uint64_t kMaxStat = uint64_t{1} << 24;
 constexpr int64_t kSecond = 1'000'000'000;
 
 // Columns of a core's line, see proc_stat(5).
-enum Column : uint8_t { User, Nice, System, Idle, IoWait, Irq, SoftIrq, Steal, kColumns };
+enum Column : uint8_t { User, Nice, System, Idle, IoWait, Irq, SoftIrq, Steal, Columns };
 
 DurationNs time_of(const timeval& time) {
   return int64_t{time.tv_sec} * kSecond + int64_t{time.tv_usec} * 1000;
@@ -48,7 +48,7 @@ Result<CoreTime> core_time(std::string_view stat, const std::vector<uint32_t>& c
         !(words >> core) || wanted.count(core) == 0) {
       continue;
     }
-    std::array<int64_t, kColumns> columns{};  // what an old kernel does not count is 0
+    std::array<int64_t, Columns> columns{};  // what an old kernel does not count is 0
     for (int64_t& column : columns) {
       words >> column;
     }

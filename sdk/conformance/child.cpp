@@ -191,6 +191,7 @@ Verdict run_in_child(const Subject& subject, const std::string& test, uint64_t s
   std::vector<std::string> words = subject.child_command;
   words.insert(words.end(), {test, std::to_string(seed), std::to_string(timeout_s)});
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) {
     argv.push_back(word.data());
   }

@@ -234,9 +234,11 @@ class Check(unittest.TestCase):
     @staticmethod
     def within(seconds, condition):
         deadline = time.monotonic() + seconds
-        while not condition() and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            if condition():
+                return True
             time.sleep(0.02)
-        return condition()
+        return False
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ class Consumers(unittest.TestCase):
         text = file.read_text()
         file.write_text(text.replace("KIND router", "KIND roter"))
         done = self.configure(folder, succeeds=False)
-        self.assertIn("there is no KIND 'roter'; choose from launcher, router, runtime, tensor_source",
+        self.assertIn("there is no KIND 'roter'; choose from format, launcher, router, runtime, tensor_source",
                       " ".join(done.stdout.split()))
         file.write_text(text.replace("KIND router", "KIND tracer INTERFACES com.acme.tracer/1"))
         self.configure(folder)

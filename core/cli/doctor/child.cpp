@@ -79,6 +79,7 @@ ChildResult in_child(const std::function<int(int output)>& body,
 
 ChildResult run_program(const std::vector<std::string>& argv, std::chrono::milliseconds timeout) {
   std::vector<char*> words;
+  words.reserve(argv.size() + 1);
   for (const std::string& word : argv) {
     words.push_back(const_cast<char*>(word.c_str()));  // execvp does not write to them
   }
