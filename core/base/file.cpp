@@ -82,11 +82,12 @@ Status replace_file(const std::string& path,
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     return run_error("cannot replace '" + path + "': it is no regular file", Code::InvalidArgument);
   }
-  const std::string part = path + ".part";
-  const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  std::string part = path + ".part-XXXXXX";  // no file of somebody else's
+  const Descriptor fd(::mkostemp(part.data(), O_CLOEXEC));
   if (fd.get() < 0) {
-    return io_error("write", part, errno);
+    return io_error("write", path, errno);
   }
+  ::fchmod(fd.get(), 0644);
   Status status = write(part);
   if (status.ok() && ::fsync(fd.get()) != 0) {
     status = io_error("write", part, errno);

@@ -15,6 +15,7 @@ constexpr uint32_t kMostIterations = 1U << 24U;
 /// Largest world and number of nodes of a rank that a file may claim.
 constexpr Rank kMostRanks = 1U << 20U;
 constexpr size_t kMostNodes = 1U << 30U;
+constexpr TimeNs kMostTime = 4'000'000'000'000'000'000;  ///< so that differences fit
 
 /// Numbers the collectives of each communicator from 0.
 void renumber(graph::Program& program) {
@@ -119,6 +120,10 @@ Status ObservationBuilder::check(const ObservedNode& node) const {
     return bad("it is on lane " + std::to_string(node.lane) + " of " +
                std::to_string(program.lanes.size()));
   }
+  const auto far = [](const Span& span) { return span.start < -kMostTime || span.end > kMostTime; };
+  if (far(node.span) || std::any_of(node.part_spans.begin(), node.part_spans.end(), far)) {
+    return bad("its time cannot be right: more than 120 years away");
+  }
   if (node.span.end < node.span.start) {
     return bad("it ends before it starts");
   }
@@ -191,6 +196,10 @@ Result<uint32_t> ObservationBuilder::add_node(const ObservedNode& node) {
 Result<Observation> ObservationBuilder::finish() && {
   if (observation_.ranks.empty()) {
     return run_error("the trace has no rank", Code::InvalidArgument);
+  }
+  if (std::all_of(observation_.ranks.begin(), observation_.ranks.end(),
+                  [](const ObservedRank& rank) { return rank.nodes.empty(); })) {
+    return run_error("the trace shows no work of any rank", Code::InvalidArgument);
   }
   std::sort(observation_.ranks.begin(), observation_.ranks.end(),
             [](const auto& a, const auto& b) { return a.program.rank < b.program.rank; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 
 #include "core/cli/arguments.hpp"
@@ -66,6 +67,12 @@ Status write_export(const Arguments& arguments) {
       return config_error(std::string("--") + needed + " is missing");
     }
   }
+  for (const std::string& file : arguments.all("FILE")) {
+    std::error_code error;
+    if (std::filesystem::equivalent(file, arguments.at("output"), error)) {
+      return config_error("--output would replace the trace '" + file + "'");
+    }
+  }
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   plugin::Registry registry(path);
   PRISM_TRY_ASSIGN(const auto writer, open_format(registry, arguments.at("to"), {}));
@@ -89,7 +96,7 @@ Status write_export(const Arguments& arguments) {
   }
   PRISM_TRY_ASSIGN(const ReplayedIteration replayed,
                    replay_iteration(imported.observation, iteration, options));
-  return writer->export_trace(replayed.calibrated.job, replayed.replayed.recorded,
+  return writer->export_trace(replayed.calibrated.job, replayed.replayed.recorded, iteration,
                               arguments.at("output"));
 }
 

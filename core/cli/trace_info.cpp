@@ -123,6 +123,16 @@ std::string render_text(const TraceInfo& info) {
                   100 * sum / static_cast<double>(info.iterations.size()), 100 * worst);
     text += summary;
   }
+  uint64_t estimated = 0;
+  for (const ReplayedIteration& iteration : info.iterations) {
+    estimated += iteration.calibrated.estimated;
+  }
+  if (estimated > 0) {
+    text += std::to_string(estimated) +
+            " communications are of ranks whose clocks are taken to differ: their transfers are "
+            "estimated, and\nwhen such ranks began is not known. If they do have one clock, an "
+            "option of the format says so (kineto:\n--option clock=shared).\n";
+  }
   return text + corrections_text(gaps, "gaps") + corrections_text(transfers, "transfers");
 }
 

@@ -104,6 +104,9 @@ Result<Imported> import_trace(plugin::Registry& registry, const Arguments& argum
     if (!std::filesystem::exists(files.back().path, error)) {
       return config_error("there is no file '" + files.back().path + "'", Code::NotFound);
     }
+    if (!std::filesystem::is_regular_file(files.back().path, error)) {
+      return config_error("'" + files.back().path + "' is no regular file");
+    }
   }
   Imported imported;
   if (arguments.has("format")) {

@@ -157,7 +157,10 @@ class Image {
     for (uint64_t i = 0; i < count && read_at(address, &library, sizeof library); ++i) {
       uint64_t at = address + library.vn_aux;
       Elf64_Vernaux version;
-      for (unsigned k = 0; k < library.vn_cnt && read_at(at, &version, sizeof version); ++k) {
+      // The bound is one for all: counts of a hostile file multiply.
+      for (unsigned k = 0; k < library.vn_cnt && found.size() < kMaxVersions &&
+                           read_at(at, &version, sizeof version);
+           ++k) {
         found.push_back(text(version.vna_name));
         at += version.vna_next;
       }

@@ -29,7 +29,11 @@ prism_str_t to_c(std::string_view text) {
 class Sink {
  public:
   const prism_trace_sink_t& c() const { return sink_; }
-  Result<calibrate::Observation> take() { return std::move(builder_).finish(); }
+  /// What was told. Errors: the first thing that was refused, whatever the importer made of it.
+  Result<calibrate::Observation> take() {
+    PRISM_TRY(Status(refused_));
+    return std::move(builder_).finish();
+  }
 
  private:
   using Err = prism_error_sink_t;
@@ -37,11 +41,14 @@ class Sink {
   static Sink& self(void* ctx) { return *static_cast<Sink*>(ctx); }
 
   template <typename Body>
-  static prism_status_t answer(const Err* err, Body&& body) noexcept {
+  static prism_status_t answer(void* ctx, const Err* err, Body&& body) noexcept {
     try {
       const Status status = body();
       if (status.ok()) {
         return PRISM_STATUS_OK;
+      }
+      if (self(ctx).refused_.ok()) {
+        self(ctx).refused_ = status;
       }
       const auto code = static_cast<prism_status_t>(status.code());
       if (err != nullptr && err->report != nullptr) {
@@ -59,14 +66,15 @@ class Sink {
 
   static prism_status_t begin_rank(void* ctx, uint32_t rank, uint32_t clock, prism_str_t source,
                                    const Err* err) noexcept {
-    return answer(
-        err, [&] { return self(ctx).builder_.begin_rank(rank, clock, host::clean_text(source)); });
+    return answer(ctx, err, [&] {
+      return self(ctx).builder_.begin_rank(rank, clock, host::clean_text(source));
+    });
   }
 
   static prism_status_t add_lane(void* ctx, int32_t kind, prism_str_t name, uint32_t* index,
                                  const Err* err) noexcept {
-    return answer(err, [&]() -> Status {
-      if (kind < PRISM_LANE_CPU || kind > PRISM_LANE_COMM) {
+    return answer(ctx, err, [&]() -> Status {
+      if (index == nullptr || kind < PRISM_LANE_CPU || kind > PRISM_LANE_COMM) {
         return refuse("a lane has an unknown kind");
       }
       PRISM_TRY_ASSIGN(*index, self(ctx).builder_.add_lane(static_cast<graph::LaneKind>(kind),
@@ -77,8 +85,9 @@ class Sink {
 
   static prism_status_t add_communicator(void* ctx, const prism_trace_communicator_t* c,
                                          uint32_t* index, const Err* err) noexcept {
-    return answer(err, [&]() -> Status {
-      if (c->rank_count == 0 || c->rank_count > kMostMembers || c->ranks == nullptr) {
+    return answer(ctx, err, [&]() -> Status {
+      if (c == nullptr || index == nullptr || c->rank_count == 0 || c->rank_count > kMostMembers ||
+          c->ranks == nullptr) {
         return refuse("a communicator has no ranks, or more than can be");
       }
       graph::Communicator communicator;
@@ -91,14 +100,23 @@ class Sink {
     });
   }
 
+  /// The text itself where it is UTF-8, else what is made of it, in `kept`.
+  static std::string_view clean(prism_str_t text, std::string& kept) {
+    if (host::valid_text(text, host::kMaxText)) {
+      return view(text);
+    }
+    kept = host::clean_text(text);
+    return kept;
+  }
+
   static bool known_kind(int32_t kind) {
     return (kind >= PRISM_NODE_COMPUTE && kind <= PRISM_COMM_RECV) || kind == PRISM_NODE_BATCH;
   }
 
   static prism_status_t add_node(void* ctx, const prism_trace_node_t* c, uint32_t* index,
                                  const Err* err) noexcept {
-    return answer(err, [&]() -> Status {
-      if (!known_kind(c->kind)) {
+    return answer(ctx, err, [&]() -> Status {
+      if (c == nullptr || index == nullptr || !known_kind(c->kind)) {
         return refuse("a node has an unknown kind");
       }
       if (c->part_count > kMostParts || (c->part_count > 0 && c->parts == nullptr) ||
@@ -128,8 +146,8 @@ class Sink {
       }
       node.dependencies.assign(c->dependencies, c->dependencies + c->dependency_count);
       node.iteration = c->iteration;
-      node.name = view(c->name);
-      node.phase = view(c->phase);
+      node.name = clean(c->name, self(ctx).name_);
+      node.phase = clean(c->phase, self(ctx).phase_);
       node.micro_batch = c->micro_batch;
       node.chunk = c->chunk;
       node.layer = c->layer;
@@ -139,13 +157,16 @@ class Sink {
   }
 
   static void note(void* ctx, prism_str_t text) noexcept {
-    static_cast<void>(answer(nullptr, [&]() -> Status {
+    static_cast<void>(answer(ctx, nullptr, [&]() -> Status {
       self(ctx).builder_.note(host::clean_text(text));
       return {};
     }));
   }
 
   calibrate::ObservationBuilder builder_;
+  Status refused_;
+  std::string name_;
+  std::string phase_;
   calibrate::ObservedNode node_;  // kept for its memory
   prism_trace_sink_t sink_{sizeof(prism_trace_sink_t), 0,         this, &begin_rank, &add_lane,
                            &add_communicator,          &add_node, &note};
@@ -154,8 +175,9 @@ class Sink {
 /// What an exporter reads.
 class Reader {
  public:
-  Reader(const graph::Job& job, const std::vector<replay::RecordedTimes>& times)
-      : job_(job), times_(times) {
+  Reader(const graph::Job& job, const std::vector<replay::RecordedTimes>& times,
+         uint32_t first_iteration)
+      : job_(job), times_(times), first_iteration_(first_iteration) {
     reader_.world_size = job.world_size;
     reader_.rank_count = times.size();
   }
@@ -218,7 +240,7 @@ class Reader {
     out->root = node.root;
     out->dtype = node.dtype;
     out->reduction = node.reduction;
-    out->iteration = static_cast<int32_t>(node.iteration);
+    out->iteration = static_cast<int32_t>(reader.first_iteration_ + node.iteration);
     out->input_bytes = node.input_bytes;
     out->output_bytes = node.output_bytes;
     *arrival_ns = times.arrival;
@@ -254,6 +276,7 @@ class Reader {
 
   const graph::Job& job_;
   const std::vector<replay::RecordedTimes>& times_;
+  const uint32_t first_iteration_;
   mutable std::vector<prism_trace_part_t> parts_;  // of the node handed out last
   prism_trace_reader_t reader_{sizeof(prism_trace_reader_t),
                                0,
@@ -306,15 +329,15 @@ class PluginFormat final : public Format {
     const prism_status_t status =
         table_.import_trace(session_, inputs.data(), inputs.size(), &sink.c(), error.c());
     PRISM_TRY(outcome(plugin_, "import_trace", status, error, Domain::Run));
-    return sink.take();
+    return sink.take().context("what " + plugin_.name() + " says of the trace");
   }
 
   Status export_trace(const graph::Job& job, const std::vector<replay::RecordedTimes>& times,
-                      const std::string& path) override {
+                      uint32_t first_iteration, const std::string& path) override {
     if (!exports()) {
       return config_error(plugin_.name() + " cannot export");
     }
-    const Reader reader(job, times);
+    const Reader reader(job, times, first_iteration);
     return replace_file(path, [&](const std::string& unfinished) {
       const host::ErrorSink error;
       const auto entered = threads_.enter(host::ThreadTag::Control, "export_trace");

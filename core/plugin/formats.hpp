@@ -31,9 +31,10 @@ class Format {
   /// Errors (Domain::Run): what the importer says of a file, or what it says that cannot be.
   virtual Result<calibrate::Observation> import_trace(const std::vector<TraceFile>& files) = 0;
   /// Writes the ranks of `times` to `path`, which gets its name when it is complete.
+  /// `first_iteration`: what the job's iteration 0 is called.
   virtual Status export_trace(const graph::Job& job,
                               const std::vector<replay::RecordedTimes>& times,
-                              const std::string& path) = 0;
+                              uint32_t first_iteration, const std::string& path) = 0;
 };
 
 /// Loads the plugin and opens a session; destroying the result closes it.

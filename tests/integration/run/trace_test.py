@@ -3,6 +3,7 @@
 
 import csv
 import json
+import os
 import shutil
 import unittest
 
@@ -53,6 +54,7 @@ class Trace(RunCase):
             rows = list(csv.DictReader(file))
         self.assertEqual({row["rank"] for row in rows}, {str(rank) for rank in range(8)})
         self.assertEqual(len(rows), 816 // 3)
+        self.assertEqual({row["iteration"] for row in rows}, {"1"})
         self.assertIn("forward-compute", {row["name"] for row in rows})
         self.assertEqual(max(int(row["end_ns"]) for row in rows), 365635480)
         for row in rows:
@@ -84,12 +86,20 @@ class Trace(RunCase):
         (self.folder / "lost.csv").write_text("\n".join(lines[:send] + lines[send + 1:]) + "\n")
         self.assertIn("are received and not sent", self.refused(1, "info", "lost.csv"))
 
-    def test_a_lost_export_leaves_the_old_file(self):
+    def test_output_that_cannot_be(self):
         (self.folder / "out").mkdir()
-        (self.folder / "out" / "t.csv").write_text("old")
-        (self.folder / "out" / "t.csv.part").mkdir()
-        self.assertIn("t.csv.part", self.refused(1, "export", "job.csv", "--to", "csv", "--output", "out/t.csv"))
-        self.assertEqual((self.folder / "out" / "t.csv").read_text(), "old")
+        for output, why in (("out", "no regular file"), ("none/t.csv", "none/t.csv"), ("job.csv", "would replace the trace")):
+            code = 2 if output == "job.csv" else 1
+            self.assertIn(why, self.refused(code, "export", "job.csv", "--to", "csv", "--output", output))
+        self.assertEqual((self.folder / "job.csv").read_text(), EXAMPLE.read_text())
+        os.mkfifo(self.folder / "pipe.csv")
+        self.assertIn("no regular file", self.refused(2, "info", "pipe.csv"))
+
+    def test_a_trace_of_nothing(self):
+        (self.folder / "empty.json").write_text(
+            '{"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": []}')
+        for words in (("info", "empty.json"), ("export", "empty.json", "--to", "csv", "--output", "x")):
+            self.assertIn("shows no work", self.refused(1, *words))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <tuple>
@@ -54,10 +53,10 @@ class MicrobatchReal : public testing::Test {
     const std::string text = read_all((data_folder() / "result-ST.json").string());
     const size_t begin = text.find("\"step_t_base\"");
     const std::string base = text.substr(begin, text.find('}', begin) - begin);
-    const std::regex entry("\"(\\d+)\": ([0-9.]+)");
     std::map<int, double> seconds;
-    for (std::sregex_iterator i(base.begin(), base.end(), entry), end; i != end; ++i) {
-      seconds[std::stoi((*i)[1])] = std::stod((*i)[2]);
+    for (size_t at = base.find('"', base.find('{')); at != std::string::npos;
+         at = base.find('"', base.find(':', at))) {
+      seconds[std::stoi(base.substr(at + 1))] = std::stod(base.substr(base.find(':', at) + 1));
     }
     std::vector<double> result;
     for (const auto& [step, s] : seconds) {

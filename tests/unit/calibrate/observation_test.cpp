@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace prism::calibrate {
 namespace {
@@ -51,11 +52,26 @@ TEST_F(Observe, RefusesWhatCannotBe) {
 
 TEST_F(Observe, NamesRanksThatAreMissing) {
   begin(0);
+  ASSERT_TRUE(builder_.add_node(node(0, 1)).ok());
   begin(3);
   const Result<Observation> observation = std::move(builder_).finish();
   ASSERT_FALSE(observation.ok());
   EXPECT_THAT(std::string(observation.status().message()),
               HasSubstr("shows 2 ranks of a world of 4; missing are 1 2"));
+}
+
+TEST_F(Observe, RefusesATraceWithoutWork) {
+  begin(0);
+  const Result<Observation> observation = std::move(builder_).finish();
+  ASSERT_FALSE(observation.ok());
+  EXPECT_THAT(std::string(observation.status().message()), HasSubstr("shows no work"));
+}
+
+TEST_F(Observe, RefusesTimesThatNothingCanBeMeasuredAgainst) {
+  begin(0);
+  constexpr TimeNs kFar = std::numeric_limits<TimeNs>::max();
+  EXPECT_THAT(refusal(node(0, kFar)), HasSubstr("its time cannot be right"));
+  EXPECT_THAT(refusal(node(-kFar, 0)), HasSubstr("its time cannot be right"));
 }
 
 TEST_F(Observe, CutsOneIterationOut) {
