@@ -20,7 +20,7 @@ cmake --preset debug -B "$build" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILE
 (($#)) || set -- decoder_fuzz experiment_fuzz manifest_fuzz elf_fuzz kineto_fuzz
 ninja -C "$build" -j "$JOBS" --quiet "$@"
 
-# Sanitizer and fuzzer bound what an input may cost: 2 s and 1 GiB.
+# Sanitizer and fuzzer bound what an input may cost: 10 s (the machine may be busy) and 1 GiB.
 for target in "$@"; do
   corpus=$build/corpus/$target
   case $target in
@@ -31,7 +31,7 @@ for target in "$@"; do
   esac
   mkdir -p "$corpus" "$build/findings"
   say "fuzz: $target, $seconds s"
-  "$build/fuzz/$target" -max_total_time="$seconds" -timeout=2 -rss_limit_mb=1024 -max_len=65536 \
+  "$build/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
     -artifact_prefix="$build/findings/$target-" -print_final_stats=1 \
     "$corpus" "$seeds" 2>"$build/$target.log" || {
     tail -n 60 "$build/$target.log" >&2
