@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "core/base/log.hpp"
 #include "core/cli/bare_experiment.hpp"
 #include "core/cli/plugin_search.hpp"
 #include "core/config/plugin_options.hpp"
@@ -54,12 +55,16 @@ Result<std::string> format_of(plugin::Registry& registry, const std::string& pat
   std::vector<std::string> all;
   std::vector<std::string> mine;
   for (const std::string& id : formats_of(registry)) {
-    PRISM_TRY_ASSIGN(const auto format, open_format(registry, id, {}));
-    if (!format->imports()) {
+    const auto format = open_format(registry, id, {});
+    if (!format.ok()) {  // one that is broken must not keep the others from their files
+      log::warn("left out: " + std::string(format.status().message()));
+      continue;
+    }
+    if (!(*format)->imports()) {
       continue;
     }
     all.push_back(id);
-    if (format->recognises(path)) {
+    if ((*format)->recognises(path)) {
       mine.push_back(id);
     }
   }

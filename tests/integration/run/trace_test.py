@@ -7,7 +7,7 @@ import os
 import shutil
 import unittest
 
-from support import SOURCE, RunCase
+from support import PRISM, SOURCE, RunCase
 
 EXAMPLE = SOURCE / "examples" / "trace" / "microbatch.csv"
 
@@ -94,6 +94,18 @@ class Trace(RunCase):
         self.assertEqual((self.folder / "job.csv").read_text(), EXAMPLE.read_text())
         os.mkfifo(self.folder / "pipe.csv")
         self.assertIn("no regular file", self.refused(2, "info", "pipe.csv"))
+
+    def test_a_broken_format_does_not_keep_others_from_their_files(self):
+        source = PRISM.parent.parent / "lib" / "prism" / "plugins" / "abi-1" / "csv"
+        broken = self.folder / "plugins" / "half"
+        broken.mkdir(parents=True)
+        manifest = (source / "plugin.toml").read_text()
+        (broken / "plugin.toml").write_text(manifest.replace('id = "csv"', 'id = "half"'))
+        (broken / "libprism_csv.so").write_bytes(b"")
+        result = self.prism("trace", "info", "job.csv", "--plugin-path", str(self.folder / "plugins"))
+        self.assert_ok(result)
+        self.assertIn("left out: plugin 'half'", result.stderr)
+        self.assertIn("8 ranks", result.stdout)
 
     def test_a_trace_of_nothing(self):
         (self.folder / "empty.json").write_text(
