@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 
 #include "core/base/log.hpp"
 #include "core/cli/bare_experiment.hpp"
 #include "core/cli/plugin_search.hpp"
+#include "core/cli/plugin_trial.hpp"
 #include "core/config/plugin_options.hpp"
 #include "core/plugin/adapters.hpp"
 #include "prism/abi/draft/format.h"
@@ -50,21 +52,55 @@ std::string list_of(const std::vector<std::string>& ids) {
   return text.empty() ? "none" : text;
 }
 
+Result<std::unique_ptr<plugin::Format>> open_here(plugin::Registry& registry, const std::string& id,
+                                                  const std::vector<std::string>& options) {
+  PRISM_TRY_ASSIGN(const prism_option_table_t table, plugin::options(registry, id, PRISM_FORMAT_1));
+  PRISM_TRY_ASSIGN(config::Table given, option_words(options));
+  config::Diagnostics diagnostics("--option");
+  PRISM_TRY_ASSIGN(const config::PluginOptions values,
+                   config::validate_plugin_options(bare_experiment(id, std::move(given)), id, table,
+                                                   diagnostics));
+  return plugin::open_format(registry, id, values.abi());
+}
+
+constexpr std::chrono::seconds kTrial{20};
+constexpr const char* kExports = "exports";
+constexpr const char* kMine = "mine";
+constexpr const char* kOthers = "others";
+
+/// kMine: the format knows the file; kExports: it reads none. Asked in a process of its own.
+/// Errors: the format is broken.
+Result<std::string> answer_of(plugin::Registry& registry, const std::string& id,
+                              const std::string& path) {
+  PRISM_TRY_ASSIGN(
+      const std::string answer, try_in_child("plugin '" + id + "'", kTrial, [&]() -> std::string {
+        const auto format = open_here(registry, id, {});
+        if (!format.ok()) {
+          return std::string(format.status().message());
+        }
+        return !(*format)->imports() ? kExports : (*format)->recognises(path) ? kMine : kOthers;
+      }));
+  if (answer == kExports || answer == kMine || answer == kOthers) {
+    return answer;
+  }
+  return plugin_error(answer);
+}
+
 /// The one format that knows the file.
 Result<std::string> format_of(plugin::Registry& registry, const std::string& path) {
   std::vector<std::string> all;
   std::vector<std::string> mine;
   for (const std::string& id : formats_of(registry)) {
-    const auto format = open_format(registry, id, {});
-    if (!format.ok()) {  // one that is broken must not keep the others from their files
-      log::warn("left out: " + std::string(format.status().message()));
+    const Result<std::string> answer = answer_of(registry, id, path);
+    if (!answer.ok()) {  // one that is broken must not keep the others from their files
+      log::warn("left out: " + std::string(answer.status().message()));
       continue;
     }
-    if (!(*format)->imports()) {
+    if (*answer == kExports) {
       continue;
     }
     all.push_back(id);
-    if ((*format)->recognises(path)) {
+    if (*answer == kMine) {
       mine.push_back(id);
     }
   }
@@ -92,13 +128,11 @@ std::vector<Flag> with_trace_flags(std::vector<Flag> own) {
 Result<std::unique_ptr<plugin::Format>> open_format(plugin::Registry& registry,
                                                     const std::string& id,
                                                     const std::vector<std::string>& options) {
-  PRISM_TRY_ASSIGN(const prism_option_table_t table, plugin::options(registry, id, PRISM_FORMAT_1));
-  PRISM_TRY_ASSIGN(config::Table given, option_words(options));
-  config::Diagnostics diagnostics("--option");
-  PRISM_TRY_ASSIGN(const config::PluginOptions values,
-                   config::validate_plugin_options(bare_experiment(id, std::move(given)), id, table,
-                                                   diagnostics));
-  return plugin::open_format(registry, id, values.abi());
+  PRISM_TRY(try_in_child("plugin '" + id + "'", kTrial, [&] {
+              static_cast<void>(open_here(registry, id, options));
+              return std::string();
+            }).status());
+  return open_here(registry, id, options);
 }
 
 Result<Imported> import_trace(plugin::Registry& registry, const Arguments& arguments) {

@@ -18,7 +18,8 @@ namespace prism::cli {
 /// --format, --option and the search flags.
 std::vector<Flag> with_trace_flags(std::vector<Flag> own);
 
-/// Loads a format plugin. `options`: words KEY=VALUE, the others have their defaults.
+/// Loads a format plugin, after a trial in a process of its own. `options`: words KEY=VALUE, the
+/// others have their defaults.
 Result<std::unique_ptr<plugin::Format>> open_format(plugin::Registry& registry,
                                                     const std::string& id,
                                                     const std::vector<std::string>& options);

@@ -7,6 +7,7 @@
 #include "core/base/file.hpp"
 #include "core/plugin/bound.hpp"
 #include "prism/abi/draft/format.h"
+#include "prism/host/call_notes.hpp"
 #include "prism/host/text.hpp"
 
 namespace prism::plugin {
@@ -297,6 +298,7 @@ class PluginFormat final : public Format {
       : plugin_(*bound.plugin), table_(*bound.table), session_(session) {}
   ~PluginFormat() override {
     const auto entered = threads_.enter(host::ThreadTag::Control, "close");
+    const host::NotedCall noted(plugin_.name(), "close");
     table_.close(session_);
   }
   PluginFormat(const PluginFormat&) = delete;
@@ -310,6 +312,7 @@ class PluginFormat final : public Format {
       return false;
     }
     const auto entered = threads_.enter(host::ThreadTag::Control, "recognises");
+    const host::NotedCall noted(plugin_.name(), "recognises");
     return table_.recognises(session_, to_c(path)) != 0;
   }
 
@@ -326,6 +329,7 @@ class PluginFormat final : public Format {
     Sink sink;
     const host::ErrorSink error;
     const auto entered = threads_.enter(host::ThreadTag::Control, "import_trace");
+    const host::NotedCall noted(plugin_.name(), "import_trace");
     const prism_status_t status =
         table_.import_trace(session_, inputs.data(), inputs.size(), &sink.c(), error.c());
     PRISM_TRY(outcome(plugin_, "import_trace", status, error, Domain::Run));
@@ -341,6 +345,7 @@ class PluginFormat final : public Format {
     return replace_file(path, [&](const std::string& unfinished) {
       const host::ErrorSink error;
       const auto entered = threads_.enter(host::ThreadTag::Control, "export_trace");
+      const host::NotedCall noted(plugin_.name(), "export_trace");
       const prism_status_t status =
           table_.export_trace(session_, &reader.c(), to_c(unfinished), error.c());
       return outcome(plugin_, "export_trace", status, error, Domain::Run);

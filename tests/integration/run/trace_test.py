@@ -7,7 +7,7 @@ import os
 import shutil
 import unittest
 
-from support import PRISM, SOURCE, RunCase
+from support import FIXTURES, PRISM, SOURCE, RunCase
 
 EXAMPLE = SOURCE / "examples" / "trace" / "microbatch.csv"
 
@@ -106,6 +106,15 @@ class Trace(RunCase):
         self.assert_ok(result)
         self.assertIn("left out: plugin 'half'", result.stderr)
         self.assertIn("8 ranks", result.stdout)
+
+    def test_a_format_that_ends_its_process_is_named(self):
+        for where in ("open", "close"):
+            for way in ("exit 0", "_exit 0", "segfault"):
+                with self.subTest(where=where, way=way):
+                    errors = self.refused(3, "info", "job.csv", "--format", "unruly_format",
+                                          "--plugin", str(FIXTURES / "unruly_format"),
+                                          "--option", f"where={where}", "--option", f"way={way}")
+                    self.assertIn(f"plugin 'unruly_format' (libprism_unruly_format.so 0.1.0): {where}() did not come back", errors)
 
     def test_a_trace_of_nothing(self):
         (self.folder / "empty.json").write_text(
