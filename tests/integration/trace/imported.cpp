@@ -8,11 +8,6 @@
 
 namespace prism::trace_test {
 
-std::string data_file(const std::string& name) {
-  const std::string path = std::string(PRISM_SHARED_DATA) + "/" + name;
-  return std::filesystem::exists(path) ? path : "";
-}
-
 bool has_plugin(const std::string& id) {
   return std::filesystem::exists(std::string(PRISM_PLUGIN_ROOT) + "/" + id);
 }

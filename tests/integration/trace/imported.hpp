@@ -12,9 +12,6 @@
 
 namespace prism::trace_test {
 
-/// A file of the data folder beside the checkout; "" where it is not there.
-std::string data_file(const std::string& name);
-
 /// Whether this build has the plugin: it may lack what the plugin needs.
 bool has_plugin(const std::string& id);
 

@@ -6,6 +6,7 @@
 
 #include "prism/abi/option.h"
 #include "tests/integration/trace/imported.hpp"
+#include "tests/real_data.hpp"
 
 namespace prism::trace_test {
 namespace {
@@ -22,10 +23,10 @@ class MegatronJob : public testing::Test {
     std::vector<plugin::TraceFile> files;
     for (Rank rank = 0; rank < 8; ++rank) {
       files.push_back(
-          {data_file("megatron-dense-w8/rank" + std::to_string(rank) + ".json.gz"), std::nullopt});
+          {test::real_data("megatron-dense-w8/rank" + std::to_string(rank) + ".json.gz"), std::nullopt});
     }
     if (files.front().path.empty()) {
-      GTEST_SKIP() << "the data folder beside the checkout is not there";
+      GTEST_SKIP() << test::kNoRealData;
     }
     prism_option_value_t clock{};
     clock.type = PRISM_OPTION_STRING;

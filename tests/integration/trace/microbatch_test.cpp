@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/integration/trace/imported.hpp"
+#include "tests/real_data.hpp"
 
 namespace prism::trace_test {
 namespace {
@@ -46,14 +47,14 @@ class StragglerJob : public testing::TestWithParam<const char*> {
     if (!has_plugin("microbatch")) {
       GTEST_SKIP() << "the plugin microbatch is not built";
     }
-    const std::string path = data_file(std::string("bytedance-ST/") + GetParam());
+    const std::string path = test::real_data(std::string("bytedance-ST/") + GetParam());
     if (path.empty()) {
-      GTEST_SKIP() << "the data folder beside the checkout is not there";
+      GTEST_SKIP() << test::kNoRealData;
     }
     Result<Observation> observation = import_trace("microbatch", {{path, std::nullopt}});
     ASSERT_TRUE(observation.ok()) << observation.status().to_string();
     observation_ = std::move(observation).value();
-    truth_ = step_times(data_file("bytedance-ST/result-ST.json"));
+    truth_ = step_times(test::real_data("bytedance-ST/result-ST.json"));
     ASSERT_EQ(truth_.size(), 32U);
     ASSERT_EQ(calibrate::iterations_of(observation_).size(), truth_.size());
   }

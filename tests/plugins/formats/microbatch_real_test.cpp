@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real job of 8 GPUs, where its files are: PRISM_TEST_DATA, or shared/data beside the sources.
+// A real job of 8 GPUs.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <limits>
@@ -14,6 +13,7 @@
 
 #include "prism/sdk/testing/fake_trace_reader.hpp"
 #include "tests/plugins/formats/format_plugin.hpp"
+#include "tests/real_data.hpp"
 
 namespace prism::formats_test {
 namespace {
@@ -22,23 +22,14 @@ namespace fs = std::filesystem;
 using sdk::testing::TraceRecord;
 
 fs::path data_folder() {
-  if (const char* folder = std::getenv("PRISM_TEST_DATA")) {
-    return fs::path(folder) / "bytedance-ST";
-  }
-  fs::path folder = fs::path(PRISM_SOURCE_DIR);
-  for (; folder != folder.root_path(); folder = folder.parent_path()) {
-    if (fs::exists(folder / "shared/data/bytedance-ST")) {
-      break;
-    }
-  }
-  return folder / "shared/data/bytedance-ST";
+  return test::real_data("bytedance-ST");
 }
 
 class MicrobatchReal : public testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(data_folder())) {
-      GTEST_SKIP() << "the real trace is not here (PRISM_TEST_DATA names its folder)";
+    if (data_folder().empty()) {
+      GTEST_SKIP() << test::kNoRealData;
     }
     FormatPlugin plugin("microbatch");
     for (auto& [file, record] :

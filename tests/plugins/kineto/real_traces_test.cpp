@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of real jobs, which are not part of the repository: from the folder PRISM_DATA.
-#include <cstdlib>
+// Traces of real jobs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
 
 #include "tests/plugins/kineto/trace_text.hpp"
+#include "tests/real_data.hpp"
 
 namespace prism::kineto::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of a folder of PRISM_DATA, as inputs; empty: not there.
-std::vector<sdk::TraceInput> traces(const std::string& folder) {
-  const char* root = std::getenv("PRISM_DATA");
+/// The files of a folder of the real data, as inputs; empty: not there.
+std::vector<sdk::TraceInput> traces(const std::string& name) {
+  const fs::path folder = test::real_data(name);
   std::vector<sdk::TraceInput> inputs;
-  if (root != nullptr && fs::is_directory(fs::path(root) / folder)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(root) / folder)) {
-      const std::string name = entry.path().filename().string();
-      if (name.find(".json") != std::string::npos || name.ends_with(".tar.gz")) {
+  if (!folder.empty()) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const std::string file = entry.path().filename().string();
+      if (file.find(".json") != std::string::npos || file.ends_with(".tar.gz")) {
         inputs.push_back({entry.path().string(), std::nullopt});
       }
     }
@@ -104,7 +104,7 @@ int64_t unexplained(const Rank& rank) {
 TEST(KinetoRealTraces, EveryKernelOfNcclOfAMegatronJobIsMatched) {
   const std::vector<sdk::TraceInput> inputs = traces("megatron-dense-w8");
   if (inputs.empty()) {
-    GTEST_SKIP() << "PRISM_DATA has no folder megatron-dense-w8";
+    GTEST_SKIP() << test::kNoRealData;
   }
   Record record;
   import_into(record, inputs);
@@ -122,7 +122,7 @@ TEST(KinetoRealTraces, EveryKernelOfNcclOfAMegatronJobIsMatched) {
 TEST(KinetoRealTraces, AnArchiveOfAnOldRecommendationJob) {
   const std::vector<sdk::TraceInput> inputs = traces("param-dlrm");
   if (inputs.empty()) {
-    GTEST_SKIP() << "PRISM_DATA has no folder param-dlrm";
+    GTEST_SKIP() << test::kNoRealData;
   }
   Record record;
   import_into(record, inputs);
@@ -136,7 +136,7 @@ TEST(KinetoRealTraces, AnArchiveOfAnOldRecommendationJob) {
 TEST(KinetoRealTraces, TwoOfManyRanks) {
   const std::vector<sdk::TraceInput> inputs = traces("hta-sampled");
   if (inputs.empty()) {
-    GTEST_SKIP() << "PRISM_DATA has no folder hta-sampled";
+    GTEST_SKIP() << test::kNoRealData;
   }
   Record record;
   import_into(record, inputs);
