@@ -66,7 +66,6 @@ class Calibration {
     if (value < 0) {
       ++corrections.count;
       corrections.largest = std::max(corrections.largest, -value);
-      corrections.total -= value;
       return 0;
     }
     return value;
@@ -180,40 +179,22 @@ class Calibration {
     const Span& at = observed(rank).parts[p];
     const bool eager = part.kind == Kind::Send && part.bytes <= options_.eager_bytes &&
                        own.communicators[part.communicator].backend == "nccl";
-    const std::optional<Member> other = eager ? std::nullopt : partner(rank, p);
-    if (!other) {
+    const graph::PartOf other =
+        eager ? graph::PartOf{rank, graph::kNone} : graph::partner(job_, messages_, rank, p);
+    if (other.part == graph::kNone) {
       return at.end - node.start;
     }
-    const Span& its = observed(other->rank).parts[other->node];
-    const Span& its_node = span(other->rank, node_of_part(*other));
-    if (same_clock(rank, other->rank)) {
+    const Span& its = observed(other.rank).parts[other.part];
+    const Span& its_node = span(other.rank, node_of_part(other));
+    if (same_clock(rank, other.rank)) {
       return at.end - std::max(node.start, its_node.start);
     }
     ++result_.estimated;
     return std::min(at.end - node.start, its.end - its_node.start);
   }
 
-  uint32_t node_of_part(const Member& part) const {
-    return messages_.classes[job_.class_of[part.rank]].node_of_part[part.node];
-  }
-
-  /// Rank and part at the other side; none for a receive from any source.
-  std::optional<Member> partner(Rank rank, uint32_t p) const {
-    const graph::ClassMessages& own = messages_.classes[job_.class_of[rank]];
-    const graph::Endpoint& endpoint = own.endpoints[own.endpoint_of_part[p]];
-    if (endpoint.peer == graph::kAnySource) {
-      return std::nullopt;
-    }
-    const graph::Channel& channel =
-        messages_.channels[messages_.channel_or_mailbox(rank, own.endpoint_of_part[p])];
-    const bool sends = endpoint.kind == Kind::Send;
-    const Rank peer = sends ? channel.destination : channel.source;
-    const uint32_t there = sends ? channel.receiver : channel.sender;
-    if (there == graph::kNone) {
-      return std::nullopt;
-    }
-    return Member{
-        peer, messages_.classes[job_.class_of[peer]].endpoints[there].parts[own.nth_of_part[p]]};
+  uint32_t node_of_part(const graph::PartOf& part) const {
+    return messages_.classes[job_.class_of[part.rank]].node_of_part[part.part];
   }
 
   const Observation& observation_;

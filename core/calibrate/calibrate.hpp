@@ -32,7 +32,6 @@ struct CalibrateOptions {
 struct Corrections {
   uint64_t count = 0;
   DurationNs largest = 0;  ///< by which an observed order was violated
-  DurationNs total = 0;
 };
 
 struct Calibrated {

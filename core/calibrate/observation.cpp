@@ -44,12 +44,12 @@ Status ObservationBuilder::begin_rank(Rank rank, uint32_t clock, std::string sou
     return bad("rank " + std::to_string(rank) + " cannot be right; the most is " +
                std::to_string(kMostRanks - 1));
   }
-  for (const ObservedRank& other : observation_.ranks) {
-    if (other.program.rank == rank) {
-      return run_error("rank " + std::to_string(rank) + " is in " + other.source + " and in " +
-                           source + "; say which rank each file is of",
-                       Code::InvalidArgument);
-    }
+  const auto [known, fresh] = place_of_.try_emplace(rank, observation_.ranks.size());
+  if (!fresh) {
+    return run_error("rank " + std::to_string(rank) + " is in " +
+                         observation_.ranks[known->second].source + " and in " + source +
+                         "; say which rank each file is of",
+                     Code::InvalidArgument);
   }
   ObservedRank& added = observation_.ranks.emplace_back();
   added.program.rank = rank;
@@ -83,12 +83,7 @@ Result<uint32_t> ObservationBuilder::add_communicator(graph::Communicator commun
     observation_.world_size = std::max(observation_.world_size, rank + 1);
   }
   graph::Program& program = observation_.ranks.back().program;
-  const auto same = [&](const graph::Communicator& c) {
-    return c.ranks == communicator.ranks && c.description == communicator.description &&
-           c.backend == communicator.backend;
-  };
-  communicator.nth = static_cast<uint32_t>(
-      std::count_if(program.communicators.begin(), program.communicators.end(), same));
+  communicator.nth = graph::count_alike(program, communicator);
   communicator.creation = static_cast<uint32_t>(program.communicators.size());
   program.communicators.push_back(std::move(communicator));
   next_sequence_.push_back(0);

@@ -77,6 +77,7 @@ class ObservationBuilder {
   uint32_t text(std::string_view text);
 
   Observation observation_;
+  std::unordered_map<Rank, size_t> place_of_;        ///< in observation_.ranks
   std::vector<uint64_t> next_sequence_;              ///< of the current rank, by communicator
   std::vector<TimeNs> lane_end_;                     ///< by lane
   std::unordered_map<std::string, uint32_t> texts_;  ///< of the current rank

@@ -34,11 +34,6 @@ const Value* find(const Value* at, std::initializer_list<std::string_view> keys)
   return at;
 }
 
-bool offers(const Candidate& candidate, const std::string& interface) {
-  const std::vector<std::string>& all = candidate.manifest.interfaces;
-  return std::find(all.begin(), all.end(), interface) != all.end();
-}
-
 class PluginCheck {
  public:
   PluginCheck(const std::vector<Candidate>& candidates, Diagnostics& diagnostics)
@@ -54,7 +49,7 @@ class PluginCheck {
     } else if (found->state != plugin::State::Ok) {
       tell(ErrorCode::Plugin, written,
            "plugin '" + id + "' in " + found->folder + " cannot be used: " + found->reason, "");
-    } else if (!offers(*found, interface)) {
+    } else if (!found->manifest.offers(interface)) {
       tell(ErrorCode::Plugin, written,
            "plugin '" + id + "' is no " + kind_of(interface) + ": it has no " + interface,
            suggestion(id, interface));
@@ -77,7 +72,7 @@ class PluginCheck {
   std::string suggestion(const std::string& id, const std::string& interface) const {
     std::vector<std::string_view> ids;
     for (const Candidate& candidate : candidates_) {
-      if (candidate.state == plugin::State::Ok && offers(candidate, interface)) {
+      if (candidate.state == plugin::State::Ok && candidate.manifest.offers(interface)) {
         ids.push_back(candidate.id);
       }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/trace_input.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -35,9 +34,7 @@ plugin::TraceFile trace_file(const std::string& word) {
 std::vector<std::string> formats_of(const plugin::Registry& registry) {
   std::vector<std::string> ids;
   for (const plugin::Candidate& candidate : registry.list()) {
-    const std::vector<std::string>& interfaces = candidate.manifest.interfaces;
-    if (candidate.state == plugin::State::Ok &&
-        std::find(interfaces.begin(), interfaces.end(), PRISM_FORMAT_1) != interfaces.end()) {
+    if (candidate.state == plugin::State::Ok && candidate.manifest.offers(PRISM_FORMAT_1)) {
       ids.push_back(candidate.id);
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/builder.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/status.hpp"
@@ -14,14 +13,7 @@ Builder::Builder(Rank rank, uint32_t world_size) {
 }
 
 void Builder::number(Communicator& communicator) {
-  const auto same = [&](const Communicator& c) {
-    return c.ranks == communicator.ranks && c.description == communicator.description &&
-           c.backend == communicator.backend;
-  };
-  const auto earlier =
-      std::count_if(program_.communicators.begin(), program_.communicators.end(), same) +
-      std::count_if(program_.others.begin(), program_.others.end(), same);
-  communicator.nth = static_cast<uint32_t>(earlier);
+  communicator.nth = count_alike(program_, communicator);
   communicator.creation = creations_++;
 }
 

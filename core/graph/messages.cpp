@@ -137,6 +137,25 @@ class Connector {
 
 }  // namespace
 
+PartOf partner(const Job& job, const Messages& messages, Rank rank, uint32_t part) {
+  const Part& own = job.program(rank).parts[part];
+  if (own.peer == kAnySource) {
+    return {rank, kNone};
+  }
+  const ClassMessages& mine = messages.classes[job.class_of[rank]];
+  const Channel& channel =
+      messages.channels[messages.channel_or_mailbox(rank, mine.endpoint_of_part[part])];
+  const bool sends = own.kind == Kind::Send;
+  const Rank peer = sends ? channel.destination : channel.source;
+  const uint32_t endpoint = sends ? channel.receiver : channel.sender;
+  if (endpoint == kNone) {
+    return {peer, kNone};
+  }
+  const auto& parts = messages.classes[job.class_of[peer]].endpoints[endpoint].parts;
+  const uint32_t n = mine.nth_of_part[part];
+  return {peer, n < parts.size() ? parts[n] : kNone};
+}
+
 Result<Messages> connect_messages(const Job& job) {
   return Connector(job).run();
 }

@@ -61,6 +61,15 @@ struct Messages {
   }
 };
 
+/// A part of a rank's program.
+struct PartOf {
+  Rank rank = 0;
+  uint32_t part = 0;
+};
+/// The recv of a send and the reverse, by counting; part kNone: it has none, or which one is
+/// decided at replay (from any source).
+PartOf partner(const Job& job, const Messages& messages, Rank rank, uint32_t part);
+
 /// Errors: a rank that receives with one tag both from any source and from a certain one.
 Result<Messages> connect_messages(const Job& job);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/program.hpp"
 
+#include <algorithm>
+
 namespace prism::graph {
 
 const char* to_string(Kind kind) {
@@ -47,6 +49,16 @@ bool has_parts(Kind kind) {
 
 bool has_root(Kind kind) {
   return kind >= Kind::Broadcast && kind <= Kind::Gather;
+}
+
+uint32_t count_alike(const Program& program, const Communicator& communicator) {
+  const auto alike = [&](const Communicator& c) {
+    return c.ranks == communicator.ranks && c.description == communicator.description &&
+           c.backend == communicator.backend;
+  };
+  return static_cast<uint32_t>(
+      std::count_if(program.communicators.begin(), program.communicators.end(), alike) +
+      std::count_if(program.others.begin(), program.others.end(), alike));
 }
 
 }  // namespace prism::graph

@@ -119,4 +119,8 @@ struct Program {
   std::vector<std::string> texts;
 };
 
+/// How many communicators of the program, those that the rank is not in included, have the ranks,
+/// description and backend of `communicator`: the `nth` of one more.
+uint32_t count_alike(const Program& program, const Communicator& communicator);
+
 }  // namespace prism::graph

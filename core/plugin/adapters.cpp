@@ -6,21 +6,18 @@
 #include <vector>
 
 #include "core/plugin/bound.hpp"
-#include "prism/abi/draft/format.h"
 #include "prism/abi/draft/launcher.h"
 #include "prism/abi/draft/runtime.h"
-#include "prism/abi/router.h"
-#include "prism/abi/tensor_source.h"
+#include "prism/host/bind.hpp"
 #include "prism/host/call_notes.hpp"
 #include "prism/host/sinks.hpp"
 #include "prism/host/threads.hpp"
+#include "prism/sdk/text.hpp"
 
 namespace prism::plugin {
 namespace {
 
-prism_str_t to_c(std::string_view text) {
-  return {text.data(), text.size()};
-}
+using sdk::to_c;
 
 std::vector<prism_str_t> to_c(const std::vector<std::string>& texts) {
   std::vector<prism_str_t> result;
@@ -252,26 +249,9 @@ class PluginRuntime final : public schedule::Runtime {
 
 Result<prism_option_table_t> options(Registry& registry, std::string_view id,
                                      std::string_view interface) {
-  if (interface == PRISM_LAUNCHER_1) {
-    PRISM_TRY_ASSIGN(const auto bound, bind<prism_launcher_t>(registry, id, PRISM_LAUNCHER_1));
-    return bound.table->options;
-  }
-  if (interface == PRISM_RUNTIME_1) {
-    PRISM_TRY_ASSIGN(const auto bound, bind<prism_runtime_t>(registry, id, PRISM_RUNTIME_1));
-    return bound.table->options;
-  }
-  if (interface == PRISM_FORMAT_1) {
-    PRISM_TRY_ASSIGN(const auto bound, bind<prism_format_t>(registry, id, PRISM_FORMAT_1));
-    return bound.table->options;
-  }
-  if (interface == PRISM_ROUTER_1) {
-    PRISM_TRY_ASSIGN(const auto bound, bind<prism_router_t>(registry, id, PRISM_ROUTER_1));
-    return bound.table->options;
-  }
-  if (interface == PRISM_TENSOR_SOURCE_1) {
-    PRISM_TRY_ASSIGN(const auto bound,
-                     bind<prism_tensor_source_t>(registry, id, PRISM_TENSOR_SOURCE_1));
-    return bound.table->options;
+  if (host::knows(interface)) {
+    PRISM_TRY_ASSIGN(const auto bound, bind<void>(registry, id, std::string(interface).c_str()));
+    return host::interface_options(interface, bound.table);
   }
   return plugin_error("this program does not know the interface '" + std::string(interface) + "'",
                       Code::Unimplemented);

@@ -2,7 +2,6 @@
 /// A plugin's interface, and its calls as Status. For the .cpp files of this folder.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,9 +51,7 @@ Result<Bound<Table>> bind(Registry& registry, std::string_view id, const char* i
   }
   std::string have;
   for (const Candidate& other : registry.list()) {
-    const std::vector<std::string>& offered = other.manifest.interfaces;
-    if (other.state == State::Ok &&
-        std::find(offered.begin(), offered.end(), interface) != offered.end()) {
+    if (other.state == State::Ok && other.manifest.offers(interface)) {
       have += (have.empty() ? "" : ", ") + other.id;
     }
   }

@@ -9,22 +9,17 @@
 #include "prism/abi/draft/format.h"
 #include "prism/host/call_notes.hpp"
 #include "prism/host/text.hpp"
+#include "prism/sdk/text.hpp"
 
 namespace prism::plugin {
 namespace {
 
 using graph::Kind;
+using sdk::to_c;
+using sdk::view;
 
 constexpr uint64_t kMostMembers = 1U << 20U;
 constexpr uint64_t kMostParts = 1U << 20U;
-
-std::string_view view(prism_str_t text) {
-  return text.ptr == nullptr ? std::string_view()
-                             : std::string_view(text.ptr, static_cast<size_t>(text.len));
-}
-prism_str_t to_c(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 /// What an importer calls. It may say anything: nothing is believed, nothing thrown.
 class Sink {
@@ -178,23 +173,19 @@ class Reader {
  public:
   Reader(const graph::Job& job, const std::vector<replay::RecordedTimes>& times,
          uint32_t first_iteration)
-      : job_(job), times_(times), first_iteration_(first_iteration) {
+      : job_(job), times_(times), first_iteration_(first_iteration), place_of_(job.world_size, 0) {
     reader_.world_size = job.world_size;
     reader_.rank_count = times.size();
+    for (size_t i = 0; i < times.size(); ++i) {
+      place_of_[times[i].rank] = i;
+    }
   }
   const prism_trace_reader_t& c() const { return reader_; }
 
  private:
   static const Reader& self(void* ctx) { return *static_cast<const Reader*>(ctx); }
   const graph::Program& program(Rank rank) const { return job_.program(rank); }
-  const replay::RecordedTimes& times(Rank rank) const {
-    for (const replay::RecordedTimes& times : times_) {
-      if (times.rank == rank) {
-        return times;
-      }
-    }
-    return times_.front();
-  }
+  const replay::RecordedTimes& times(Rank rank) const { return times_[place_of_[rank]]; }
 
   static uint32_t rank(void* ctx, uint64_t index) noexcept { return self(ctx).times_[index].rank; }
   static uint64_t lane_count(void* ctx, uint32_t rank) noexcept {
@@ -278,6 +269,7 @@ class Reader {
   const graph::Job& job_;
   const std::vector<replay::RecordedTimes>& times_;
   const uint32_t first_iteration_;
+  std::vector<size_t> place_of_;                   // by rank: in times_
   mutable std::vector<prism_trace_part_t> parts_;  // of the node handed out last
   prism_trace_reader_t reader_{sizeof(prism_trace_reader_t),
                                0,

@@ -248,6 +248,10 @@ class Reader {
 
 }  // namespace
 
+bool Manifest::offers(std::string_view interface) const {
+  return std::find(interfaces.begin(), interfaces.end(), interface) != interfaces.end();
+}
+
 bool valid_id(std::string_view id) {
   const bool reverse_dns = id.find('.') != std::string_view::npos;
   if (id.size() < 2 || id.size() > (reverse_dns ? kMaxIdBytes : 32) || !is_lower(id[0])) {

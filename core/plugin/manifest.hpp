@@ -36,6 +36,8 @@ struct Manifest {
   std::map<std::string, std::string> requirements;  ///< informative: "torch" -> "==2.11.*"
   std::string compiler;
   std::vector<std::string> sanitizers;
+
+  bool offers(std::string_view interface) const;
 };
 
 /// Whether `id` can name a plugin: ^[a-z][a-z0-9_]{1,31}$, or reverse DNS of at most 128 bytes.

@@ -65,11 +65,7 @@ std::string LoadedPlugin::name() const {
 }
 
 const void* LoadedPlugin::interface(std::string_view id) const {
-  const std::vector<std::string>& offered = candidate_.manifest.interfaces;
-  if (std::find(offered.begin(), offered.end(), id) == offered.end()) {
-    return nullptr;
-  }
-  return table_->get_interface({id.data(), id.size()});
+  return manifest().offers(id) ? table_->get_interface({id.data(), id.size()}) : nullptr;
 }
 
 Result<Candidate> Registry::find(std::string_view id) const {

@@ -185,23 +185,7 @@ PartOf partner(const State& state, Rank rank, uint32_t part) {
   if (matched != state.any_source.end()) {
     return matched->second;
   }
-  const graph::Part& own = state.job.program(rank).parts[part];
-  const graph::ClassMessages& messages = state.messages.classes[state.job.class_of[rank]];
-  if (own.peer == graph::kAnySource) {
-    return {rank, kNone};
-  }
-  const graph::Channel& channel =
-      state.messages
-          .channels[state.messages.channel_or_mailbox(rank, messages.endpoint_of_part[part])];
-  const bool sends = own.kind == Kind::Send;
-  const Rank peer = sends ? channel.destination : channel.source;
-  const uint32_t endpoint = sends ? channel.receiver : channel.sender;
-  if (endpoint == kNone) {
-    return {peer, kNone};
-  }
-  const auto& parts = state.messages.classes[state.job.class_of[peer]].endpoints[endpoint].parts;
-  const uint32_t n = messages.nth_of_part[part];
-  return {peer, n < parts.size() ? parts[n] : kNone};
+  return graph::partner(state.job, state.messages, rank, part);
 }
 
 uint32_t slot_of(const graph::Job& job, Rank rank, uint32_t communicator) {

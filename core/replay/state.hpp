@@ -24,11 +24,7 @@ struct LaneState {
   uint32_t pending = 0;  ///< what the node at `cursor` waits for from other ranks; 0: not arrived
 };
 
-/// A part of a rank's program.
-struct PartOf {
-  Rank rank = 0;
-  uint32_t part = 0;
-};
+using graph::PartOf;
 
 struct State {
   const graph::Job& job;

@@ -9,9 +9,6 @@
 namespace prism::conformance {
 namespace {
 
-constexpr const char* kKnownInterfaces[] = {PRISM_FORMAT_1, PRISM_LAUNCHER_1, PRISM_RUNTIME_1,
-                                            PRISM_ROUTER_1, PRISM_TENSOR_SOURCE_1};
-
 bool listed(const Subject& subject, std::string_view id) {
   return std::find(subject.interfaces.begin(), subject.interfaces.end(), id) !=
          subject.interfaces.end();
@@ -58,7 +55,7 @@ void interfaces(Context& context) {
 void unlisted(Context& context) {
   Plugin plugin(context);
   const Subject& subject = context.subject();
-  for (const char* id : kKnownInterfaces) {
+  for (const char* id : host::kInterfaces) {
     require(listed(subject, id) || plugin.get_interface(id) == nullptr,
             std::string("it offers ") + id + ", which its manifest does not list");
   }

@@ -23,7 +23,8 @@ class MegatronJob : public testing::Test {
     std::vector<plugin::TraceFile> files;
     for (Rank rank = 0; rank < 8; ++rank) {
       files.push_back(
-          {test::real_data("megatron-dense-w8/rank" + std::to_string(rank) + ".json.gz"), std::nullopt});
+          {test::real_data("megatron-dense-w8/rank" + std::to_string(rank) + ".json.gz"),
+           std::nullopt});
     }
     if (files.front().path.empty()) {
       GTEST_SKIP() << test::kNoRealData;

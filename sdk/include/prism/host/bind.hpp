@@ -265,6 +265,18 @@ inline std::string check_interface(std::string_view id, const void* table) {
   return table == nullptr ? "it has no " + std::string(id) : std::string();
 }
 
+/// The interfaces that this host knows.
+inline constexpr const char* kInterfaces[] = {PRISM_FORMAT_1, PRISM_LAUNCHER_1, PRISM_RUNTIME_1,
+                                              PRISM_ROUTER_1, PRISM_TENSOR_SOURCE_1};
+inline bool knows(std::string_view id) {
+  for (const char* known : kInterfaces) {
+    if (id == known) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// The options of an interface that this host knows, from a table that check_interface accepted;
 /// none of others.
 inline prism_option_table_t interface_options(std::string_view id, const void* table) {
