@@ -113,12 +113,13 @@ class Walk {
     if (first) {
       latest = 0;
     }
-    return latest >= 0 && latest + op.gap == time ? Arrival{of, op.gap, cause} : Arrival{};
+    const DurationNs gap = state_.gap(of.rank, op);
+    return latest >= 0 && latest + gap == time ? Arrival{of, gap, cause} : Arrival{};
   }
 
   Step explain(NodeOf at, TimeNs end) const {
     const Op& op = state_.compiled(at.rank).op_of_node(at.node);
-    Step step{op.kind, end - op.duration, {}};
+    Step step{op.kind, end - state_.duration(at.rank, op), {}};
     if (graph::has_parts(op.kind)) {
       explain_parts(at, op, end, step);
       return step;
@@ -157,7 +158,7 @@ class Walk {
     const graph::Program& program = state_.job.program(at.rank);
     for (uint32_t p = op.first_part; p < op.first_part + op.part_count; ++p) {
       const Part& part = program.parts[p];
-      const TimeNs start = end - part.duration;
+      const TimeNs start = end - state_.part_duration(at.rank, p);
       Arrival arrived = arrival_at(at, start);
       const bool alone = part.kind == Kind::Send && is_eager(program, part, options_.eager_bytes);
       if (arrived.node.node == kNone && !alone) {

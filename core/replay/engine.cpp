@@ -57,8 +57,9 @@ struct MailboxState {
 
 class Engine {
  public:
-  Engine(const graph::Job& job, const graph::Messages& messages, const ReplayOptions& options)
-      : job_(job), options_(options), state_{job, messages, {}, {}, {}, {}, {}, {}} {}
+  Engine(const graph::Job& job, const graph::Times& times, const graph::Messages& messages,
+         const ReplayOptions& options)
+      : job_(job), options_(options), state_{job, times, messages, {}, {}, {}, {}, {}, {}} {}
 
   Result<ReplayResult> run() {
     prepare();
@@ -150,7 +151,7 @@ class Engine {
         return;
       }
       if (op.kind == Kind::Compute || op.kind == Kind::Transfer) {
-        finish(rank, lane_index, at.arrival + op.duration);
+        finish(rank, lane_index, at.arrival + state_.duration(rank, op));
       } else if (op.slot != kNone) {
         join(rank, lane_index, op, at);
       } else {
@@ -185,10 +186,11 @@ class Engine {
         window.drop_front([](const Source& s) { return s.readers == 0; });
       }
     }
-    at.arrival = ready + op.gap;
+    const DurationNs gap = state_.gap(rank, op);
+    at.arrival = ready + gap;
     if (lane.main) {
       TimeSplit& split = split_[uint64_t{rank} * iterations_ + op.iteration];
-      split.compute += op.gap;
+      split.compute += gap;
       if (latest != nullptr) {
         const DurationNs ran = ready - std::max(at.end, run_start);
         (compiled.op(*latest).kind == Kind::Compute ? split.compute : split.communication) += ran;
@@ -204,6 +206,7 @@ class Engine {
     const CompiledLane& lane = compiled.lanes[lane_index];
     LaneState& at = state_.lane(rank, lane_index);
     const Op& op = compiled.ops[lane.first_op + at.cursor];
+    const DurationNs duration = state_.duration(rank, op);
     at.pending = 0;
     at.end = end;
     ++at.cursor;
@@ -216,22 +219,22 @@ class Engine {
       result_.iteration_end[op.iteration] = std::max(result_.iteration_end[op.iteration], end);
       if (lane.main) {
         TimeSplit& split = split_[uint64_t{rank} * iterations_ + op.iteration];
-        (op.kind == Kind::Compute ? split.compute : split.communication) += op.duration;
-        split.waiting += end - at.arrival - op.duration;
+        (op.kind == Kind::Compute ? split.compute : split.communication) += duration;
+        split.waiting += end - at.arrival - duration;
       }
     }
     if (op.in_window) {
-      busy_[state_.first_lane[rank] + lane_index] += op.duration;
+      busy_[state_.first_lane[rank] + lane_index] += duration;
       if (options_.critical_path) {
         state_.kept_ends[state_.first_kept[rank] + op.kept] = end;
       }
     }
     if (recorded_as_[rank] != kNone) {
       result_.recorded[recorded_as_[rank]].nodes[op.node] = {
-          op.kind == Kind::Batch ? at.arrival : end - op.duration, end, at.arrival};
+          op.kind == Kind::Batch ? at.arrival : end - duration, end, at.arrival};
     }
     if (op.reader_count != 0) {
-      sources_[first_source_[rank] + lane.sources].open(op.source) = {end - op.duration, end,
+      sources_[first_source_[rank] + lane.sources].open(op.source) = {end - duration, end,
                                                                       op.reader_count};
       const Place* reader = compiled.readers.data() + op.first_reader;
       for (uint32_t r = 0; r < op.reader_count; ++r, ++reader) {
@@ -247,7 +250,7 @@ class Engine {
     const LaneState& at = state_.lane(place.rank, place.lane);
     const Op& op = state_.compiled(place.rank).op({place.lane, at.cursor});
     blame(place.rank, op, late, start - at.arrival);
-    finish(place.rank, place.lane, start + op.duration);
+    finish(place.rank, place.lane, start + state_.duration(place.rank, op));
   }
 
   /// The same for a node that waited, whose lane can go on now.
@@ -275,7 +278,7 @@ class Engine {
     const uint32_t communicator = job_.communicator(rank, op.slot);
     const std::vector<Rank>& members = job_.communicators[communicator].ranks;
     if (members.size() == 1) {
-      finish(rank, lane, at.arrival + op.duration);
+      finish(rank, lane, at.arrival + state_.duration(rank, op));
       return;
     }
     at.pending = 1;
@@ -311,7 +314,7 @@ class Engine {
       group.root_place = {rank, lane};
       release_waiting(group, at.arrival, rank);
       if (op.kind == Kind::Broadcast) {
-        finish(rank, lane, at.arrival + op.duration);
+        finish(rank, lane, at.arrival + state_.duration(rank, op));
       }
     } else if (group.root_arrived) {
       start({rank, lane}, std::max(at.arrival, group.root_arrival), group.root_place.rank);
@@ -429,7 +432,7 @@ class Engine {
     const Place place = compiled.place_of_node[state_.node_of_part(p.rank, p.part)];
     LaneState& at = state_.lane(p.rank, place.lane);
     blame(p.rank, compiled.op(place), late, begin - arrival);
-    at.parts_end = std::max(at.parts_end, begin + part(p).duration);
+    at.parts_end = std::max(at.parts_end, begin + state_.part_duration(p.rank, p.part));
     if (--at.pending == 0) {
       finish(p.rank, place.lane, at.parts_end);
       work_.push_back({p.rank, place.lane});
@@ -591,8 +594,13 @@ class Engine {
 }  // namespace
 
 Result<ReplayResult> replay(const graph::Job& job, const ReplayOptions& options) {
+  return replay(job, {}, options);
+}
+
+Result<ReplayResult> replay(const graph::Job& job, const graph::Times& times,
+                            const ReplayOptions& options) {
   PRISM_TRY_ASSIGN(const graph::Messages messages, graph::connect_messages(job));
-  return Engine(job, messages, options).run();
+  return Engine(job, times, messages, options).run();
 }
 
 }  // namespace prism::replay

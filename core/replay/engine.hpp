@@ -35,6 +35,7 @@
 
 #include "core/base/status.hpp"
 #include "core/graph/job.hpp"
+#include "core/graph/times.hpp"
 
 namespace prism::replay {
 
@@ -134,6 +135,9 @@ struct ReplayResult {
 /// described. Errors: ranks that wait for each other in a circle (the circle is printed), for a
 /// communication that never comes, or receive from any source what does not fit.
 /// Memory: O(ranks x lanes + what is pending) and what the options ask for. One thread.
+/// Without `times` the programs' own count.
 Result<ReplayResult> replay(const graph::Job& job, const ReplayOptions& options);
+Result<ReplayResult> replay(const graph::Job& job, const graph::Times& times,
+                            const ReplayOptions& options);
 
 }  // namespace prism::replay

@@ -2,6 +2,7 @@
 /// What engine, critical path and the report about stalled jobs share. Internal to core/replay.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 
 #include "core/graph/job.hpp"
 #include "core/graph/messages.hpp"
+#include "core/graph/times.hpp"
 #include "core/replay/compiled.hpp"
 #include "core/replay/engine.hpp"
 
@@ -28,6 +30,7 @@ using graph::PartOf;
 
 struct State {
   const graph::Job& job;
+  const graph::Times& times;
   const graph::Messages& messages;
   std::vector<Compiled> classes;
   std::vector<uint64_t> first_lane;  ///< by rank
@@ -39,9 +42,36 @@ struct State {
   const Compiled& compiled(Rank rank) const { return classes[job.class_of[rank]]; }
   LaneState& lane(Rank rank, uint32_t lane) { return lanes[first_lane[rank] + lane]; }
   const LaneState& lane(Rank rank, uint32_t lane) const { return lanes[first_lane[rank] + lane]; }
+  /// Own time of a node: of a batch that of its longest part.
+  DurationNs duration(Rank rank, const Op& op) const {
+    const graph::RankTimes* own = times.of(rank);
+    return own == nullptr ? op.duration : own_duration(*own, op);
+  }
+  DurationNs gap(Rank rank, const Op& op) const {
+    const graph::RankTimes* own = times.of(rank);
+    return own == nullptr || own->gaps.empty() ? op.gap : own->gaps[op.node];
+  }
+  DurationNs part_duration(Rank rank, uint32_t part) const {
+    return graph::TimesOfRank(job, times, rank).part(part);
+  }
   static uint64_t key(Rank rank, uint32_t part) { return uint64_t{rank} << 32U | part; }
   uint32_t node_of_part(Rank rank, uint32_t part) const {
     return messages.classes[job.class_of[rank]].node_of_part[part];
+  }
+
+ private:
+  static DurationNs own_duration(const graph::RankTimes& own, const Op& op) {
+    if (op.part_count == 0) {
+      return own.durations.empty() ? op.duration : own.durations[op.node];
+    }
+    if (own.parts.empty()) {
+      return op.duration;
+    }
+    DurationNs longest = 0;
+    for (uint32_t p = op.first_part; p < op.first_part + op.part_count; ++p) {
+      longest = std::max(longest, own.parts[p]);
+    }
+    return longest;
   }
 };
 
