@@ -2,44 +2,56 @@
 #include "core/calibrate/calibrate.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "core/graph/check.hpp"
+#include "core/graph/difference.hpp"
 #include "core/graph/messages.hpp"
 
 namespace prism::calibrate {
 namespace {
 
+using graph::Column;
 using graph::Kind;
 using graph::Node;
 using graph::Part;
 using graph::Program;
+using graph::RankTimes;
+using graph::Times;
 
 constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 
 class Calibration {
  public:
-  Calibration(const Observation& observation, const CalibrateOptions& options,
-              const graph::Messages& messages, Calibrated& result)
-      : observation_(observation),
-        options_(options),
+  Calibration(const graph::Job& job, const graph::Messages& messages,
+              const Observation& observation, const CalibrateOptions& options, SampleReport& report)
+      : job_(job),
         messages_(messages),
-        result_(result),
-        job_(result.job) {}
+        observation_(observation),
+        options_(options),
+        report_(report),
+        observed_(job.world_size, nullptr) {}
 
-  void run() {
+  Times run() {
     find_origins();
-    for (Rank rank = 0; rank < job_.world_size; ++rank) {
-      set_gaps(rank);
-    }
     find_collectives();
-    for (Rank rank = 0; rank < job_.world_size; ++rank) {
-      set_durations(rank);
+    Times times;
+    times.set_of.assign(job_.world_size, graph::kNone);
+    for (const ObservedRank& observed : observation_.ranks) {
+      const Program& own = observed.program;
+      times.set_of[own.rank] = static_cast<uint32_t>(times.sets.size());
+      RankTimes& set = times.sets.emplace_back();
+      set = {Column(own.nodes.size()), Column(own.nodes.size()), Column(own.parts.size())};
+      set_gaps(observed, set);
+      set_durations(observed, set);
     }
+    return times;
   }
 
  private:
@@ -57,8 +69,8 @@ class Calibration {
     std::optional<Member> root;
   };
 
-  const ObservedRank& observed(Rank rank) const { return observation_.ranks[rank]; }
-  Program& program(Rank rank) { return job_.classes[job_.class_of[rank]].program; }
+  const ObservedRank& observed(Rank rank) const { return *observed_[rank]; }
+  bool is_observed(Rank rank) const { return observed_[rank] != nullptr; }
   const Span& span(Rank rank, uint32_t node) const { return observed(rank).nodes[node]; }
   bool same_clock(Rank a, Rank b) const { return observed(a).clock == observed(b).clock; }
 
@@ -74,97 +86,113 @@ class Calibration {
   // ---- Gaps ----
 
   void find_origins() {
+    std::unordered_map<uint32_t, TimeNs> ends;
     for (const ObservedRank& rank : observation_.ranks) {
+      observed_[rank.program.rank] = &rank;
       for (const Span& node : rank.nodes) {
         TimeNs& origin = origins_.try_emplace(rank.clock, kNever).first->second;
         origin = std::min(origin, node.start);
+        TimeNs& end = ends.try_emplace(rank.clock, node.end).first->second;
+        end = std::max(end, node.end);
+        report_.observed = std::max(report_.observed, end - origin);
       }
     }
   }
 
-  void set_gaps(Rank rank) {
-    Program& own = program(rank);
+  void set_gaps(const ObservedRank& rank, RankTimes& set) {
+    const Program& own = rank.program;
     std::vector<TimeNs> lane_end(own.lanes.size(), kNever);
     for (uint32_t id = 0; id < own.nodes.size(); ++id) {
-      Node& node = own.nodes[id];
+      const Node& node = own.nodes[id];
       TimeNs ready = lane_end[node.lane];
       for (uint32_t d = 0; d < node.dependency_count; ++d) {
-        const TimeNs end = span(rank, own.dependencies[node.first_dependency + d]).end;
+        const TimeNs end = rank.nodes[own.dependencies[node.first_dependency + d]].end;
         ready = ready == kNever ? end : std::max(ready, end);
       }
       if (ready == kNever) {
-        ready = origins_.at(observed(rank).clock);
+        ready = origins_.at(rank.clock);
       }
-      node.gap = at_least_0(span(rank, id).start - ready, result_.gaps);
-      lane_end[node.lane] = span(rank, id).end;
+      set.gaps.set(id, at_least_0(rank.nodes[id].start - ready, report_.gaps));
+      lane_end[node.lane] = rank.nodes[id].end;
     }
   }
 
   // ---- Transfers ----
 
-  static uint64_t key(uint32_t communicator, uint64_t sequence) {
-    return uint64_t{communicator} << 40U | sequence;
+  struct Key {
+    uint32_t run;
+    uint32_t communicator;
+    uint64_t sequence;
+    auto operator<=>(const Key&) const = default;
+  };
+  Key key(const ObservedRank& observed, const Node& node) const {
+    return {observed.run, job_.communicator(observed.program.rank, node.communicator),
+            node.sequence};
   }
 
   void find_collectives() {
-    for (Rank rank = 0; rank < job_.world_size; ++rank) {
-      const Program& own = program(rank);
+    for (const ObservedRank& observed : observation_.ranks) {
+      const Program& own = observed.program;
       for (uint32_t id = 0; id < own.nodes.size(); ++id) {
         const Node& node = own.nodes[id];
         if (!graph::is_collective(node.kind)) {
           continue;
         }
-        const uint32_t communicator = job_.communicator(rank, node.communicator);
-        Meeting& meeting = meetings_[key(communicator, node.sequence)];
-        Meeting::Clock& clock = meeting.clocks[observed(rank).clock];
-        clock.last_arrival = std::max(clock.last_arrival, span(rank, id).start);
-        clock.first_end = std::min(clock.first_end, span(rank, id).end);
+        const uint32_t communicator = job_.communicator(own.rank, node.communicator);
+        Meeting& meeting = meetings_[key(observed, node)];
+        Meeting::Clock& clock = meeting.clocks[observed.clock];
+        clock.last_arrival = std::max(clock.last_arrival, observed.nodes[id].start);
+        clock.first_end = std::min(clock.first_end, observed.nodes[id].end);
         if (graph::has_root(node.kind) &&
-            job_.communicators[communicator].ranks[static_cast<size_t>(node.root)] == rank) {
-          meeting.root = Member{rank, id};
+            job_.communicators[communicator].ranks[static_cast<size_t>(node.root)] == own.rank) {
+          meeting.root = Member{own.rank, id};
         }
       }
     }
     for (const auto& [name, meeting] : meetings_) {
-      result_.estimated += meeting.clocks.size() > 1 ? 1 : 0;
+      report_.estimated += meeting.clocks.size() > 1 ? 1 : 0;
     }
   }
 
-  void set_durations(Rank rank) {
-    Program& own = program(rank);
+  void set_durations(const ObservedRank& observed, RankTimes& set) {
+    const Program& own = observed.program;
     for (uint32_t id = 0; id < own.nodes.size(); ++id) {
-      Node& node = own.nodes[id];
-      const Span& at = span(rank, id);
-      if (node.kind == Kind::Compute) {
-        node.duration = at.end - at.start;
-      } else if (graph::is_collective(node.kind)) {
-        node.duration = at_least_0(collective(rank, id), result_.transfers);
-      } else {
+      const Node& node = own.nodes[id];
+      const Span& at = observed.nodes[id];
+      if (graph::is_collective(node.kind)) {
+        set.durations.set(id, at_least_0(collective(observed, id), report_.transfers));
+      } else if (graph::has_parts(node.kind)) {
         for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
-          own.parts[p].duration = at_least_0(message(rank, id, p), result_.transfers);
+          set.parts.set(p, at_least_0(message(observed, id, p), report_.transfers));
         }
+      } else {
+        set.durations.set(id, at.end - at.start);
       }
     }
   }
 
-  DurationNs collective(Rank rank, uint32_t id) {
-    const Node& node = program(rank).nodes[id];
-    const Span& own = span(rank, id);
-    const Meeting& meeting =
-        meetings_.at(key(job_.communicator(rank, node.communicator), node.sequence));
-    const bool is_root = meeting.root && meeting.root->rank == rank;
-    if (meeting.root && (is_root ? node.kind == Kind::Broadcast : true)) {
-      if (is_root) {
+  DurationNs collective(const ObservedRank& observed, uint32_t id) {
+    const Rank rank = observed.program.rank;
+    const Node& node = observed.program.nodes[id];
+    const Span& own = observed.nodes[id];
+    const Meeting& meeting = meetings_.at(key(observed, node));
+    if (graph::has_root(node.kind)) {
+      if (!meeting.root) {
+        return own.end - own.start;  // the root was instant
+      }
+      if (meeting.root->rank != rank) {
+        const Span& root = span(meeting.root->rank, meeting.root->node);
+        return same_clock(rank, meeting.root->rank)
+                   ? own.end - std::max(own.start, root.start)
+                   : std::min(own.end - own.start, root.end - root.start);
+      }
+      if (node.kind == Kind::Broadcast) {
         return own.end - own.start;
       }
-      const Span& root = span(meeting.root->rank, meeting.root->node);
-      return same_clock(rank, meeting.root->rank)
-                 ? own.end - std::max(own.start, root.start)
-                 : std::min(own.end - own.start, root.end - root.start);
     }
     // How much later than the first of its clock this member ended is its own; the transfer is that
     // of the clock whose members came last.
-    const Meeting::Clock& clock = meeting.clocks.at(observed(rank).clock);
+    const Meeting::Clock& clock = meeting.clocks.at(observed.clock);
     DurationNs transfer = clock.first_end - clock.last_arrival;
     for (const auto& [number, other] : meeting.clocks) {
       transfer = std::min(transfer, other.first_end - other.last_arrival);
@@ -172,56 +200,228 @@ class Calibration {
     return transfer + own.end - clock.first_end;
   }
 
-  DurationNs message(Rank rank, uint32_t id, uint32_t p) {
-    const Program& own = program(rank);
+  DurationNs message(const ObservedRank& observed, uint32_t id, uint32_t p) {
+    const Program& own = observed.program;
     const Part& part = own.parts[p];
-    const Span& node = span(rank, id);
-    const Span& at = observed(rank).parts[p];
+    const Span& node = observed.nodes[id];
+    const Span& at = observed.parts[p];
     const bool eager = part.kind == Kind::Send && part.bytes <= options_.eager_bytes &&
                        own.communicators[part.communicator].backend == "nccl";
-    const graph::PartOf other =
-        eager ? graph::PartOf{rank, graph::kNone} : graph::partner(job_, messages_, rank, p);
-    if (other.part == graph::kNone) {
+    const graph::PartOf other = eager ? graph::PartOf{own.rank, graph::kNone}
+                                      : graph::partner(job_, messages_, own.rank, p);
+    if (other.part == graph::kNone || !is_observed(other.rank) ||
+        observed_[other.rank]->run != observed.run) {
       return at.end - node.start;
     }
-    const Span& its = observed(other.rank).parts[other.part];
-    const Span& its_node = span(other.rank, node_of_part(other));
-    if (same_clock(rank, other.rank)) {
+    const ObservedRank& its = *observed_[other.rank];
+    const Span& its_part = its.parts[other.part];
+    const Span& its_node = its.nodes[node_of_part(other)];
+    if (observed.clock == its.clock) {
       return at.end - std::max(node.start, its_node.start);
     }
-    ++result_.estimated;
-    return std::min(at.end - node.start, its.end - its_node.start);
+    ++report_.estimated;
+    return std::min(at.end - node.start, its_part.end - its_node.start);
   }
 
   uint32_t node_of_part(const graph::PartOf& part) const {
     return messages_.classes[job_.class_of[part.rank]].node_of_part[part.part];
   }
 
+  const graph::Job& job_;
+  const graph::Messages& messages_;
   const Observation& observation_;
   const CalibrateOptions& options_;
-  const graph::Messages& messages_;
-  Calibrated& result_;
-  graph::Job& job_;
+  SampleReport& report_;
+  std::vector<const ObservedRank*> observed_;     ///< by rank
   std::unordered_map<uint32_t, TimeNs> origins_;  ///< by clock: the first arrival
-  std::unordered_map<uint64_t, Meeting> meetings_;
+  std::map<Key, Meeting> meetings_;
 };
+
+/// The kinds of iterations that were met, each with what calibration needs of it.
+class Kinds {
+ public:
+  Kinds(const CalibrateOptions& options, Calibrated& result) : options_(options), result_(result) {}
+
+  void add(size_t kind, const Observation& one, uint32_t iteration, uint32_t repeat) {
+    SampleReport& report = result_.reports[kind].emplace_back();
+    report.iteration = iteration;
+    graph::IterationKind& of = result_.trace.kinds[kind];
+    of.samples.push_back(
+        {iteration, repeat, Calibration(of.job, messages_[kind], one, options_, report).run()});
+  }
+
+  Result<size_t> add_kind(graph::Job job) {
+    PRISM_TRY_ASSIGN(graph::Messages messages, graph::connect_messages(job));
+    messages_.push_back(std::move(messages));
+    result_.trace.kinds.push_back({std::move(job), {}, {}, {}});
+    result_.reports.emplace_back();
+    return result_.trace.kinds.size() - 1;
+  }
+
+  /// The kind of an iteration of which all ranks were observed; a new one where its structure is.
+  Result<size_t> kind_of(const Observation& one) {
+    for (size_t kind = 0; kind < result_.trace.kinds.size(); ++kind) {
+      const graph::Job& job = result_.trace.kinds[kind].job;
+      const bool same = std::all_of(
+          one.ranks.begin(), one.ranks.end(), [&](const ObservedRank& observed) {
+            return graph::first_difference(job.program(observed.program.rank), observed.program)
+                .empty();
+          });
+      if (same) {
+        return kind;
+      }
+    }
+    std::vector<std::vector<Rank>> classes;
+    std::vector<Program> programs;
+    classes.reserve(one.ranks.size());
+    programs.reserve(one.ranks.size());
+    for (const ObservedRank& rank : one.ranks) {
+      classes.push_back({rank.program.rank});
+      programs.push_back(rank.program);
+    }
+    PRISM_TRY_ASSIGN(graph::Job job,
+                     graph::instantiate(one.world_size, classes, std::move(programs)));
+    PRISM_TRY(graph::check(job));
+    return add_kind(std::move(job));
+  }
+
+ private:
+  const CalibrateOptions& options_;
+  Calibrated& result_;
+  std::vector<graph::Messages> messages_;  ///< by kind
+};
+
+std::string difference(const graph::Job& a, const graph::Job& b) {
+  for (Rank rank = 0; rank < a.world_size; ++rank) {
+    const std::string found = graph::first_difference(a.program(rank), b.program(rank));
+    if (!found.empty()) {
+      return "rank " + std::to_string(rank) + ", " + found;
+    }
+  }
+  return {};
+}
+
+/// The most frequent kind first; the others say how they differ from it.
+void order_kinds(Calibrated& calibrated) {
+  std::vector<graph::IterationKind>& kinds = calibrated.trace.kinds;
+  std::vector<size_t> order(kinds.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return kinds[a].samples.size() > kinds[b].samples.size();
+  });
+  Calibrated ordered;
+  ordered.trace.kinds.reserve(kinds.size());
+  ordered.reports.reserve(kinds.size());
+  for (const size_t kind : order) {
+    ordered.trace.kinds.push_back(std::move(kinds[kind]));
+    ordered.reports.push_back(std::move(calibrated.reports[kind]));
+  }
+  kinds = std::move(ordered.trace.kinds);
+  calibrated.reports = std::move(ordered.reports);
+  for (size_t kind = 1; kind < kinds.size(); ++kind) {
+    kinds[kind].difference = difference(kinds.front().job, kinds[kind].job);
+  }
+}
+
+/// Programs get the times of the first sample, so that the job can be used by itself.
+void set_own_times(graph::IterationKind& kind) {
+  if (kind.samples.empty()) {
+    return;
+  }
+  const Times& times = kind.samples.front().times;
+  for (graph::Class& c : kind.job.classes) {
+    const RankTimes* first = times.of(c.members[c.representative]);
+    for (size_t m = 0; first == nullptr && m < c.members.size(); ++m) {
+      first = times.of(c.members[m]);
+    }
+    if (first == nullptr) {
+      continue;
+    }
+    for (uint32_t id = 0; id < c.program.nodes.size(); ++id) {
+      c.program.nodes[id].duration = first->durations[id];
+      c.program.nodes[id].gap = first->gaps[id];
+    }
+    for (uint32_t p = 0; p < c.program.parts.size(); ++p) {
+      c.program.parts[p].duration = first->parts[p];
+    }
+  }
+}
+
+void set_sources(graph::Trace& trace) {
+  trace.times_from.assign(trace.kinds.front().job.world_size, graph::kNone);
+  for (const graph::IterationKind& kind : trace.kinds) {
+    for (const graph::Sample& sample : kind.samples) {
+      for (Rank rank = 0; rank < trace.times_from.size(); ++rank) {
+        if (sample.times.of(rank) != nullptr) {
+          trace.times_from[rank] = rank;
+        }
+      }
+    }
+  }
+}
+
+Calibrated finished(Calibrated calibrated) {
+  order_kinds(calibrated);
+  for (graph::IterationKind& kind : calibrated.trace.kinds) {
+    set_own_times(kind);
+  }
+  set_sources(calibrated.trace);
+  return calibrated;
+}
 
 }  // namespace
 
-Result<Calibrated> calibrate(const Observation& observation, const CalibrateOptions& options) {
-  std::vector<std::vector<Rank>> classes;
-  std::vector<Program> programs;
-  for (const ObservedRank& rank : observation.ranks) {
-    classes.push_back({rank.program.rank});
-    programs.push_back(rank.program);
-  }
+Result<Calibrated> calibrate(const std::vector<Observation>& repeats,
+                             const CalibrateOptions& options) {
   Calibrated result;
-  PRISM_TRY_ASSIGN(result.job,
-                   graph::instantiate(observation.world_size, classes, std::move(programs)));
-  PRISM_TRY(graph::check(result.job));
-  PRISM_TRY_ASSIGN(const graph::Messages messages, graph::connect_messages(result.job));
-  Calibration(observation, options, messages, result).run();
-  return result;
+  Kinds kinds(options, result);
+  for (uint32_t repeat = 0; repeat < repeats.size(); ++repeat) {
+    PRISM_TRY(check_complete(repeats[repeat]));
+    const Iterations iterations(repeats[repeat]);
+    if (options.whole) {
+      const Observation all = iterations.whole();
+      PRISM_TRY_ASSIGN(const size_t kind, kinds.kind_of(all));
+      kinds.add(kind, all, 0, repeat);
+      continue;
+    }
+    for (const uint32_t iteration : iterations.numbers()) {
+      const Observation one = iterations.cut(iteration);
+      PRISM_TRY_ASSIGN(const size_t kind, kinds.kind_of(one));
+      kinds.add(kind, one, iteration, repeat);
+    }
+  }
+  return finished(std::move(result));
+}
+
+Result<Calibrated> calibrate(const graph::Job& graph, const std::vector<Observation>& repeats,
+                             const CalibrateOptions& options) {
+  Calibrated result;
+  Kinds kinds(options, result);
+  PRISM_TRY_ASSIGN(const size_t kind, kinds.add_kind(graph));
+  const bool one_iteration = std::all_of(
+      graph.classes.begin(), graph.classes.end(),
+      [](const graph::Class& c) { return c.program.iterations <= 1; });
+  const auto add = [&](const Observation& one, uint32_t iteration, uint32_t repeat) -> Status {
+    for (const ObservedRank& observed : one.ranks) {
+      PRISM_TRY(graph::compare_structure(graph, observed.program)
+                    .context("iteration " + std::to_string(iteration) + " of rank " +
+                             std::to_string(observed.program.rank) + " (" + observed.source +
+                             ") against the graph"));
+    }
+    kinds.add(kind, one, iteration, repeat);
+    return {};
+  };
+  for (uint32_t repeat = 0; repeat < repeats.size(); ++repeat) {
+    const Iterations iterations(repeats[repeat]);
+    if (!one_iteration) {
+      PRISM_TRY(add(iterations.whole(), 0, repeat));
+      continue;
+    }
+    for (const uint32_t iteration : iterations.numbers()) {
+      PRISM_TRY(add(iterations.cut(iteration), iteration, repeat));
+    }
+  }
+  return finished(std::move(result));
 }
 
 }  // namespace prism::calibrate

@@ -10,7 +10,8 @@
 ///   broadcast    root: its span; others: from the later of own arrival and the root's
 ///   reduce, gather, scatter   the reverse
 ///   send, recv   from the later of the two arrivals; an eager send (nccl, small): its span
-/// Where members are on different clocks their arrivals cannot be compared. Whoever came last did
+/// Members that were not observed, or in another run, were instant: they made nobody wait
+/// (architecture 7). Where members of one run are on different clocks their arrivals cannot be compared. Whoever came last did
 /// not wait, so the shortest of their times is taken for the transfer: of a collective the least
 /// over clocks of (first end - last arrival), of a message the shorter of its two spans.
 ///
@@ -18,15 +19,18 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/base/status.hpp"
 #include "core/calibrate/observation.hpp"
-#include "core/graph/job.hpp"
+#include "core/graph/trace.hpp"
 
 namespace prism::calibrate {
 
 struct CalibrateOptions {
   uint64_t eager_bytes = 64 * 1024;  ///< as in ReplayOptions
+  /// All iterations as one job, with the edges between them; else each by itself.
+  bool whole = false;
 };
 
 struct Corrections {
@@ -34,14 +38,38 @@ struct Corrections {
   DurationNs largest = 0;  ///< by which an observed order was violated
 };
 
-struct Calibrated {
-  graph::Job job;  ///< each rank a class of its own
+/// How well a sample could be calibrated, and what it is to be held against.
+struct SampleReport {
+  uint32_t iteration = 0;
+  DurationNs observed = 0;  ///< from the first start to the last end; the longest of all clocks
   Corrections gaps;
   Corrections transfers;
   uint64_t estimated = 0;  ///< communications whose members are on different clocks
 };
 
-/// Errors: those of graph::instantiate and graph::check: ranks that do not fit together.
-Result<Calibrated> calibrate(const Observation& observation, const CalibrateOptions& options);
+struct Calibrated {
+  graph::Trace trace;
+  /// By kind and sample, as in `trace`.
+  std::vector<std::vector<SampleReport>> reports;
+};
+
+/// All ranks were observed: the graph is what they did, each rank a class of its own. Every
+/// iteration is a job of its own (but see CalibrateOptions::whole), and a sample of the kind of its
+/// structure. `repeats`: runs of the
+/// same job, not none. Errors: ranks that are missing; those of graph::instantiate and
+/// graph::check: ranks that do not fit together.
+Result<Calibrated> calibrate(const std::vector<Observation>& repeats,
+                             const CalibrateOptions& options);
+inline Result<Calibrated> calibrate(const Observation& observation,
+                                    const CalibrateOptions& options) {
+  return calibrate(std::vector<Observation>{observation}, options);
+}
+
+/// Some ranks of a known graph were observed, in each repeat those of several slices or of one.
+/// Where the graph has one iteration, each iteration that was observed is a sample of it; else the
+/// whole is. The times of ranks that no repeat shows are missing. Errors: a rank that does not do
+/// what the graph says, with both nodes.
+Result<Calibrated> calibrate(const graph::Job& graph, const std::vector<Observation>& repeats,
+                             const CalibrateOptions& options);
 
 }  // namespace prism::calibrate

@@ -2,6 +2,7 @@
 #include "core/calibrate/observation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -25,6 +26,51 @@ void renumber(graph::Program& program) {
       node.sequence = next[node.communicator]++;
     }
   }
+}
+
+/// The nodes `ids` of a rank as a program of one iteration.
+ObservedRank cut_rank(const ObservedRank& rank, const std::vector<uint32_t>& ids) {
+  const graph::Program& from = rank.program;
+  ObservedRank to;
+  to.clock = rank.clock;
+  to.run = rank.run;
+  to.source = rank.source;
+  graph::Program& program = to.program;
+  program.rank = from.rank;
+  program.world_size = from.world_size;
+  program.iterations = 1;
+  program.lanes = from.lanes;
+  program.communicators = from.communicators;
+  program.others = from.others;
+  program.texts = from.texts;
+  to.nodes.reserve(ids.size());
+  program.nodes.reserve(ids.size());
+  program.labels.reserve(ids.size());
+  for (const uint32_t id : ids) {
+    graph::Node node = from.nodes[id];
+    const auto first_dependency = static_cast<uint32_t>(program.dependencies.size());
+    for (uint32_t d = 0; d < node.dependency_count; ++d) {
+      const uint32_t dependency = from.dependencies[node.first_dependency + d];
+      const auto place = std::lower_bound(ids.begin(), ids.end(), dependency);
+      if (place != ids.end() && *place == dependency) {
+        program.dependencies.push_back(static_cast<uint32_t>(place - ids.begin()));
+      }
+    }
+    node.first_dependency = first_dependency;
+    node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - first_dependency;
+    const auto first_part = static_cast<uint32_t>(program.parts.size());
+    for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
+      program.parts.push_back(from.parts[p]);
+      to.parts.push_back(rank.parts[p]);
+    }
+    node.first_part = first_part;
+    node.iteration = 0;
+    to.nodes.push_back(rank.nodes[id]);
+    program.labels.push_back(from.labels[id]);
+    program.nodes.push_back(node);
+  }
+  renumber(program);
+  return to;
 }
 
 }  // namespace
@@ -198,25 +244,6 @@ Result<Observation> ObservationBuilder::finish() && {
   }
   std::sort(observation_.ranks.begin(), observation_.ranks.end(),
             [](const auto& a, const auto& b) { return a.program.rank < b.program.rank; });
-  std::string missing;
-  Rank next = 0;
-  size_t count = 0;
-  for (const ObservedRank& rank : observation_.ranks) {
-    for (; next < rank.program.rank; ++next) {
-      missing += count++ < 8 ? " " + std::to_string(next) : "";
-    }
-    ++next;
-  }
-  for (; next < observation_.world_size; ++next) {
-    missing += count++ < 8 ? " " + std::to_string(next) : "";
-  }
-  if (count > 0) {
-    return run_error("the trace shows " + std::to_string(observation_.ranks.size()) +
-                         " ranks of a world of " + std::to_string(observation_.world_size) +
-                         "; missing are" + missing + (count > 8 ? " ..." : "") +
-                         "; give the files of all ranks",
-                     Code::InvalidArgument);
-  }
   for (ObservedRank& rank : observation_.ranks) {
     graph::Program& program = rank.program;
     program.world_size = observation_.world_size;
@@ -229,20 +256,31 @@ Result<Observation> ObservationBuilder::finish() && {
   return std::move(observation_);
 }
 
-std::vector<uint32_t> iterations_of(const Observation& observation) {
-  std::set<uint32_t> found;
+Status check_complete(const Observation& observation) {
+  std::string missing;
+  Rank next = 0;
+  size_t count = 0;
   for (const ObservedRank& rank : observation.ranks) {
-    for (const graph::Node& node : rank.program.nodes) {
-      if (node.iteration != kNoIteration) {
-        found.insert(node.iteration);
-      }
+    for (; next < rank.program.rank; ++next) {
+      missing += count++ < 8 ? " " + std::to_string(next) : "";
     }
+    ++next;
   }
-  return {found.begin(), found.end()};
+  for (; next < observation.world_size; ++next) {
+    missing += count++ < 8 ? " " + std::to_string(next) : "";
+  }
+  if (count > 0) {
+    return run_error("the trace shows " + std::to_string(observation.ranks.size()) +
+                         " ranks of a world of " + std::to_string(observation.world_size) +
+                         "; missing are" + missing + (count > 8 ? " ..." : "") +
+                         "; give the files of all ranks",
+                     Code::InvalidArgument);
+  }
+  return {};
 }
 
 void ensure_iterations(Observation& observation) {
-  if (!iterations_of(observation).empty()) {
+  if (!Iterations(observation).numbers().empty()) {
     return;
   }
   for (ObservedRank& rank : observation.ranks) {
@@ -255,50 +293,115 @@ void ensure_iterations(Observation& observation) {
       "the trace does not say where iterations begin: all of it counts as one");
 }
 
-Observation cut(const Observation& observation, uint32_t iteration) {
-  Observation result;
-  result.world_size = observation.world_size;
+Iterations::Iterations(const Observation& observation) : observation_(observation) {
+  std::set<uint32_t> found;
   for (const ObservedRank& rank : observation.ranks) {
-    const graph::Program& from = rank.program;
-    ObservedRank& to = result.ranks.emplace_back();
-    to.clock = rank.clock;
-    to.source = rank.source;
-    graph::Program& program = to.program;
-    program.rank = from.rank;
-    program.world_size = from.world_size;
-    program.iterations = 1;
-    program.lanes = from.lanes;
-    program.communicators = from.communicators;
-    program.others = from.others;
-    program.texts = from.texts;
-    std::vector<uint32_t> number(from.nodes.size(), graph::kNone);
-    for (uint32_t id = 0; id < from.nodes.size(); ++id) {
-      graph::Node node = from.nodes[id];
-      if (node.iteration != iteration) {
-        continue;
+    for (const graph::Node& node : rank.program.nodes) {
+      if (node.iteration != kNoIteration && (found.empty() || *found.rbegin() != node.iteration)) {
+        found.insert(node.iteration);
       }
-      number[id] = static_cast<uint32_t>(program.nodes.size());
-      const auto first_dependency = static_cast<uint32_t>(program.dependencies.size());
-      for (uint32_t d = 0; d < node.dependency_count; ++d) {
-        const uint32_t dependency = number[from.dependencies[node.first_dependency + d]];
-        if (dependency != graph::kNone) {
-          program.dependencies.push_back(dependency);
-        }
-      }
-      node.first_dependency = first_dependency;
-      node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - first_dependency;
-      const auto first_part = static_cast<uint32_t>(program.parts.size());
-      for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
-        program.parts.push_back(from.parts[p]);
-        to.parts.push_back(rank.parts[p]);
-      }
-      node.first_part = first_part;
-      node.iteration = 0;
-      to.nodes.push_back(rank.nodes[id]);
-      program.labels.push_back(from.labels[id]);
-      program.nodes.push_back(node);
     }
-    renumber(program);
+  }
+  numbers_.assign(found.begin(), found.end());
+  nodes_.resize(observation.ranks.size());
+  for (size_t r = 0; r < observation.ranks.size(); ++r) {
+    nodes_[r].resize(numbers_.size());
+    const std::vector<graph::Node>& nodes = observation.ranks[r].program.nodes;
+    for (uint32_t id = 0; id < nodes.size(); ++id) {
+      if (nodes[id].iteration != kNoIteration) {
+        const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), nodes[id].iteration);
+        nodes_[r][static_cast<size_t>(place - numbers_.begin())].push_back(id);
+      }
+    }
+  }
+}
+
+bool Iterations::has(uint32_t iteration) const {
+  return std::binary_search(numbers_.begin(), numbers_.end(), iteration);
+}
+
+Observation Iterations::cut(uint32_t iteration) const {
+  PRISM_ASSERT(has(iteration));
+  const auto place = static_cast<size_t>(
+      std::lower_bound(numbers_.begin(), numbers_.end(), iteration) - numbers_.begin());
+  Observation result;
+  result.world_size = observation_.world_size;
+  result.ranks.reserve(observation_.ranks.size());
+  for (size_t r = 0; r < observation_.ranks.size(); ++r) {
+    result.ranks.push_back(cut_rank(observation_.ranks[r], nodes_[r][place]));
+  }
+  return result;
+}
+
+Observation Iterations::whole() const {
+  Observation result = observation_;
+  for (ObservedRank& rank : result.ranks) {
+    uint32_t current = 0;
+    for (graph::Node& node : rank.program.nodes) {
+      if (node.iteration != kNoIteration) {
+        const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), node.iteration);
+        current = static_cast<uint32_t>(place - numbers_.begin());
+      }
+      node.iteration = current;
+    }
+    if (!numbers_.empty() && numbers_.back() + 1 != numbers_.size()) {
+      rank.program.iterations = static_cast<uint32_t>(numbers_.size());
+    }
+    renumber(rank.program);
+  }
+  return result;
+}
+
+Status keep_ranks(Observation& observation, const std::vector<Rank>& ranks) {
+  std::vector<ObservedRank> kept;
+  kept.reserve(ranks.size());
+  for (const Rank rank : std::set<Rank>(ranks.begin(), ranks.end())) {
+    const auto found =
+        std::find_if(observation.ranks.begin(), observation.ranks.end(),
+                     [rank](const ObservedRank& observed) { return observed.program.rank == rank; });
+    if (found == observation.ranks.end()) {
+      return run_error("rank " + std::to_string(rank) + " was not observed",
+                       Code::InvalidArgument);
+    }
+    kept.push_back(std::move(*found));
+  }
+  observation.ranks = std::move(kept);
+  return {};
+}
+
+Result<Observation> unite(std::vector<Observation> slices) {
+  PRISM_ASSERT(!slices.empty());
+  Observation result = std::move(slices.front());
+  uint32_t clocks = 0;
+  const auto next_clock = [&clocks](const Observation& slice) {
+    for (const ObservedRank& rank : slice.ranks) {
+      clocks = std::max(clocks, rank.clock + 1);
+    }
+  };
+  next_clock(result);
+  for (size_t s = 1; s < slices.size(); ++s) {
+    Observation& slice = slices[s];
+    if (slice.world_size != result.world_size) {
+      return run_error("a slice is of a world of " + std::to_string(slice.world_size) +
+                           " ranks, another of one of " + std::to_string(result.world_size),
+                       Code::InvalidArgument);
+    }
+    const uint32_t first_clock = clocks;
+    for (ObservedRank& rank : slice.ranks) {
+      rank.clock += first_clock;
+    }
+    next_clock(slice);
+    std::move(slice.ranks.begin(), slice.ranks.end(), std::back_inserter(result.ranks));
+    std::move(slice.notes.begin(), slice.notes.end(), std::back_inserter(result.notes));
+  }
+  std::sort(result.ranks.begin(), result.ranks.end(),
+            [](const auto& a, const auto& b) { return a.program.rank < b.program.rank; });
+  const auto twice = std::adjacent_find(
+      result.ranks.begin(), result.ranks.end(),
+      [](const auto& a, const auto& b) { return a.program.rank == b.program.rank; });
+  if (twice != result.ranks.end()) {
+    return run_error("rank " + std::to_string(twice->program.rank) + " is in two slices",
+                     Code::InvalidArgument);
   }
   return result;
 }

@@ -25,6 +25,9 @@ struct ObservedRank {
   std::vector<Span> nodes;
   std::vector<Span> parts;
   uint32_t clock = 0;  ///< ranks of one clock have times that can be compared
+  /// Ranks of one run were real together. Between runs nobody waited for anybody: peers from
+  /// outside a run were instant.
+  uint32_t run = 0;
   std::string source;  ///< file, for messages
 };
 
@@ -67,8 +70,8 @@ class ObservationBuilder {
   Result<uint32_t> add_node(const ObservedNode& node);
   void note(std::string text) { observation_.notes.push_back(std::move(text)); }
 
-  /// Errors: no rank, ranks that are missing (the world is as large as the largest rank or
-  /// communicator member says), a program that is not well-formed.
+  /// The world is as large as the largest rank or communicator member says. Errors: no rank, no
+  /// work.
   Result<Observation> finish() &&;
 
  private:
@@ -83,14 +86,40 @@ class ObservationBuilder {
   std::unordered_map<std::string, uint32_t> texts_;  ///< of the current rank
 };
 
-/// Iterations that a trace shows, by number; nodes of none belong to no cut.
-std::vector<uint32_t> iterations_of(const Observation& observation);
+/// Errors: ranks that are missing.
+Status check_complete(const Observation& observation);
 
 /// Where no node is of an iteration: all of the trace becomes iteration 0, with a note.
 void ensure_iterations(Observation& observation);
 
-/// The nodes of one iteration, numbered anew: a job that starts where it did. Dependencies on
-/// earlier iterations are left out: their ends come before its beginning.
-Observation cut(const Observation& observation, uint32_t iteration);
+/// The iterations that a trace shows, and each of them as a trace of its own. The observation must
+/// outlive it.
+class Iterations {
+ public:
+  explicit Iterations(const Observation& observation);
+
+  /// Ascending; nodes of none belong to no cut.
+  const std::vector<uint32_t>& numbers() const { return numbers_; }
+  bool has(uint32_t iteration) const;
+  /// Its nodes, numbered anew: a job that starts where it did. Dependencies on earlier iterations
+  /// are left out: their ends come before its beginning.
+  Observation cut(uint32_t iteration) const;
+  /// All of it as one job: its iterations are numbered from 0, and a node of none belongs to that
+  /// of the node before it.
+  Observation whole() const;
+
+ private:
+  const Observation& observation_;
+  std::vector<uint32_t> numbers_;
+  /// By rank and place in `numbers_`: its nodes.
+  std::vector<std::vector<std::vector<uint32_t>>> nodes_;
+};
+
+/// Drops the other ranks. Errors: one that was not observed.
+Status keep_ranks(Observation& observation, const std::vector<Rank>& ranks);
+
+/// Slices of one job as one observation: each keeps clocks of its own. Ranks of equal `run` in
+/// several slices belong to one run. Errors: a rank in two slices, worlds of different size.
+Result<Observation> unite(std::vector<Observation> slices);
 
 }  // namespace prism::calibrate

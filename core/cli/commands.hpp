@@ -15,8 +15,10 @@ using Words = std::vector<std::string>;
 int run_command(const Words& words);     ///< prism run EXPERIMENT
 int config_command(const Words& words);  ///< prism config check|show|reference
 int plugin_command(const Words& words);  ///< prism plugin list|show|new
-int trace_command(const Words& words);   ///< prism trace info|export
-int doctor_command(const Words& words);  ///< prism doctor
+int trace_command(const Words& words);      ///< prism trace info|check|import|cut|export
+int calibrate_command(const Words& words);  ///< prism calibrate FILE...
+int predict_command(const Words& words);    ///< prism predict FILE...
+int doctor_command(const Words& words);     ///< prism doctor
 
 /// A word after the command, what it understands and what it does.
 struct Subcommand {

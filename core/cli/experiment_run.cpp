@@ -17,8 +17,10 @@
 #include "core/cli/table.hpp"
 #include "core/cli/timeline.hpp"
 #include "core/graph/check.hpp"
+#include "core/graph/difference.hpp"
 #include "core/graph/job.hpp"
 #include "core/graph/timing.hpp"
+#include "core/graph/trace_file.hpp"
 #include "core/plugin/adapters.hpp"
 #include "core/plugin/rank_plugins.hpp"
 #include "prism/abi/draft/launcher.h"
@@ -247,6 +249,41 @@ Status compare_optimizers(const schedule::RecordedRank& first, Rank first_rank,
                    "; put them into different classes, or use classes = \"none\"");
 }
 
+/// One more run of the job: a sample of the kind that does the same, or of one more.
+void add_repeat(graph::Trace& trace, graph::Job job, uint32_t repeat,
+                const std::vector<uint32_t>& counted) {
+  graph::Sample sample;
+  sample.repeat = repeat;
+  sample.times.set_of = job.class_of;
+  for (const graph::Class& c : job.classes) {
+    sample.times.sets.push_back(graph::columns_of(c.program, nullptr));
+  }
+  std::string difference;
+  for (graph::IterationKind& kind : trace.kinds) {
+    std::string found;
+    for (size_t c = 0; c < job.classes.size() && found.empty(); ++c) {
+      found = graph::first_difference(kind.job.classes[c].program, job.classes[c].program);
+      found = found.empty() ? "" : "rank " + std::to_string(job.classes[c].program.rank) + ", " + found;
+    }
+    if (found.empty()) {
+      kind.samples.push_back(std::move(sample));
+      return;
+    }
+    difference = difference.empty() ? std::move(found) : std::move(difference);
+  }
+  trace.kinds.push_back({std::move(job), {}, counted, std::move(difference)});
+  trace.kinds.back().samples.push_back(std::move(sample));
+}
+
+/// The representative of a class was measured, the others share its times.
+std::vector<Rank> times_from(const graph::Job& job) {
+  std::vector<Rank> from(job.world_size);
+  for (Rank rank = 0; rank < job.world_size; ++rank) {
+    from[rank] = job.representative(rank);
+  }
+  return from;
+}
+
 /// Durations are those of the clock on the wall, so they hold only where ranks had their cores.
 void note_busy_machine(RunReport& report) {
   constexpr double kUndisturbed = 0.9;
@@ -473,8 +510,8 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
                    choose_iterations(collected, experiment_.time.warmup_iterations));
   report.notes.insert(report.notes.end(), counted.notes.begin(), counted.notes.end());
 
-  replay::PredictInput input;
-  input.iterations = std::move(counted.iterations);
+  graph::Trace trace;
+  trace.origin = "recorded job";
   const size_t repeats = collected.classes.front().repeats.size();
   for (size_t repeat = 0; repeat < repeats; ++repeat) {
     std::vector<graph::Program> programs;
@@ -501,14 +538,17 @@ Result<RunReport> ExperimentRun::predict(const World& world, bool fresh) {
     if (experiment_.predict.compute_scale != 1.0) {
       graph::scale_compute(job, experiment_.predict.compute_scale);
     }
-    input.repeats.push_back(std::move(job));
+    add_repeat(trace, std::move(job), static_cast<uint32_t>(repeat), counted.iterations);
   }
-  PRISM_TRY_ASSIGN(report.prediction, replay::predict(input));
-  PRISM_TRY(write_timeline_of(world, input, report));
+  PRISM_TRY_ASSIGN(report.prediction, replay::predict(trace));
+  trace.notes = report.notes;
+  trace.times_from = times_from(trace.kinds.front().job);
+  PRISM_TRY(graph::write_trace(world.folder + "/calibrated.prism", trace));
+  PRISM_TRY(write_timeline_of(world, trace, report));
   return report;
 }
 
-Status ExperimentRun::write_timeline_of(const World& world, const replay::PredictInput& input,
+Status ExperimentRun::write_timeline_of(const World& world, const graph::Trace& trace,
                                         RunReport& report) const {
   if (experiment_.report.timeline_ranks == 0) {
     return {};
@@ -517,15 +557,16 @@ Status ExperimentRun::write_timeline_of(const World& world, const replay::Predic
   const auto off = [&report](size_t i) {
     return std::abs(report.prediction.iteration_times[i] - report.prediction.iteration_time.median);
   };
+  const graph::IterationKind& kind = trace.kinds.front();
   size_t nearest = 0;
-  for (size_t i = 1; i < input.iterations.size(); ++i) {
+  for (size_t i = 1; i < kind.counted.size(); ++i) {
     nearest = off(i) < off(nearest) ? i : nearest;
   }
   TimelineOptions options;
-  options.iteration = input.iterations[nearest];
+  options.iteration = kind.counted[nearest];
   options.max_ranks = experiment_.report.timeline_ranks;
   PRISM_TRY_ASSIGN(const TimelineSummary timeline,
-                   write_timeline(world.folder + "/timeline.json", input.repeats.front(), options));
+                   write_timeline(world.folder + "/timeline.json", kind.job, options));
   report.timeline_ranks = timeline.ranks;
   report.timeline_iteration = options.iteration;
   return {};

@@ -25,7 +25,11 @@ commands:
   plugin check ID      whether a plugin keeps the rules of its interface
   plugin new KIND NAME start a plugin of your own
   trace info FILE...   what a trace of a real job shows, and how well the replay reproduces it
+  trace check FILE...  whether it holds together, and whether replicas are alike
+  trace import|cut     store what a trace shows, or a slice of it, in a .prism file
   trace export FILE... write its replay as a timeline
+  calibrate FILE...    take the waiting out of slices of a job and put them together
+  predict FILE...      iteration time of a trace, and where it goes
   doctor               what this machine can do, and what each missing piece disables
   --version            version of the program and of the plugin ABI
 
@@ -46,6 +50,12 @@ int dispatch(const std::string& command, const prism::cli::Words& words) {
   }
   if (command == "trace") {
     return trace_command(words);
+  }
+  if (command == "calibrate") {
+    return calibrate_command(words);
+  }
+  if (command == "predict") {
+    return predict_command(words);
   }
   if (command == "doctor") {
     return doctor_command(words);

@@ -1,30 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
+#include <optional>
 
+#include "core/calibrate/observation_file.hpp"
 #include "core/cli/arguments.hpp"
 #include "core/cli/commands.hpp"
 #include "core/cli/plugin_search.hpp"
+#include "core/cli/table.hpp"
 #include "core/cli/trace_info.hpp"
 #include "core/cli/trace_input.hpp"
+#include "core/config/classes.hpp"
 
 namespace prism::cli {
 namespace {
 
-constexpr const char* kFiles =
-    "FILE: a trace; RANK=FILE where it does not say of which rank it is. A trace of several files\n"
-    "is given with all of them.";
-
 const Usage kInfo{"prism trace info",
                   "FILE... [--format ID] [--option KEY=VALUE] [--json]",
                   "Reads a trace of a real job, takes the waiting out of it, replays each "
-                  "iteration, and\nprints how well the replay reproduces what was observed.",
+                  "iteration, and\nprints how well the replay reproduces what was observed, how much "
+                  "of the communication\nwas waiting, and whether replicas take equally long.",
                   {},
                   with_trace_flags({{"json", "", "for programs"}}),
-                  kFiles,
+                  kTraceFiles,
                   "FILE"};
+
+const Usage kCheck{"prism trace check",
+                   "FILE... [--format ID] [--option KEY=VALUE]",
+                   "Whether a trace holds together: groups complete, messages matched, no circles, "
+                   "iterations\nalike, replicas equally long. Exit code 1: not all of it does.",
+                   {},
+                   with_trace_flags({}),
+                   kTraceFiles,
+                   "FILE"};
+
+const Usage kImport{"prism trace import",
+                    "FILE... --output PATH.prism",
+                    "Stores what a trace shows in a .prism file, waiting included.",
+                    {},
+                    with_trace_flags({{"output", "PATH", "the file to write"}}),
+                    kTraceFiles,
+                    "FILE"};
+
+const Usage kCut{"prism trace cut",
+                 "FILE... --ranks RANKS --output PATH.prism",
+                 "Cuts a slice out of an observed trace: what some of its ranks did.",
+                 {},
+                 with_trace_flags({{"ranks", "RANKS", "\"0-3\", \"0,8\", ..."},
+                                   {"output", "PATH", "the file to write"}}),
+                 kTraceFiles,
+                 "FILE"};
 
 const Usage kExport{"prism trace export",
                     "FILE... --to ID --output PATH [--iteration N]",
@@ -33,22 +59,14 @@ const Usage kExport{"prism trace export",
                     with_trace_flags({{"to", "ID", "the plugin that writes: perfetto, csv, ..."},
                                       {"output", "PATH", "the file to write"},
                                       {"iteration", "N", "default: the first"}}),
-                    kFiles,
+                    kTraceFiles,
                     "FILE"};
 
+// ---- info, check ----
+
 Result<std::string> info_text(const Arguments& arguments) {
-  PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
-  plugin::Registry registry(path);
-  PRISM_TRY_ASSIGN(const Imported imported, import_trace(registry, arguments));
-  TraceInfo info{imported.format, &imported.observation, {}};
-  for (const uint32_t iteration : calibrate::iterations_of(imported.observation)) {
-    replay::ReplayOptions options;
-    options.critical_path = false;
-    options.top_waits = graph::kNone;
-    PRISM_TRY_ASSIGN(ReplayedIteration replayed,
-                     replay_iteration(imported.observation, iteration, options));
-    info.iterations.push_back(std::move(replayed));
-  }
+  PRISM_TRY_ASSIGN(calibrate::Calibrated calibrated, calibrated_input(arguments));
+  PRISM_TRY_ASSIGN(const TraceInfo info, examine(std::move(calibrated)));
   return arguments.has("json") ? render_json(info) : render_text(info);
 }
 
@@ -61,54 +79,157 @@ int info(const Arguments& arguments) {
   return 0;
 }
 
-Status write_export(const Arguments& arguments) {
-  for (const char* needed : {"to", "output"}) {
-    if (!arguments.has(needed)) {
-      return config_error(std::string("--") + needed + " is missing");
-    }
+int check(const Arguments& arguments) {
+  // Groups, messages and circles: what they lack is an error of reading, calibrating and replaying.
+  Result<calibrate::Calibrated> calibrated = calibrated_input(arguments);
+  if (!calibrated.ok()) {
+    return report_error(calibrated.status());
   }
-  for (const std::string& file : arguments.all("FILE")) {
-    std::error_code error;
-    if (std::filesystem::equivalent(file, arguments.at("output"), error)) {
-      return config_error("--output would replace the trace '" + file + "'");
-    }
+  const Result<TraceInfo> info = examine(std::move(calibrated).value());
+  if (!info.ok()) {
+    return report_error(info.status());
   }
-  PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
-  plugin::Registry registry(path);
-  PRISM_TRY_ASSIGN(const auto writer, open_format(registry, arguments.at("to"), {}));
-  PRISM_TRY_ASSIGN(const Imported imported, import_trace(registry, arguments));
-  const std::vector<uint32_t> iterations = calibrate::iterations_of(imported.observation);
-  uint32_t iteration = iterations.front();
-  if (arguments.has("iteration")) {
-    PRISM_TRY_ASSIGN(const int64_t wanted,
-                     integer_value(arguments, "iteration", 0, std::numeric_limits<int32_t>::max()));
-    iteration = static_cast<uint32_t>(wanted);
-    if (!std::binary_search(iterations.begin(), iterations.end(), iteration)) {
-      return config_error("--iteration: the trace shows iterations " +
-                          std::to_string(iterations.front()) + " to " +
-                          std::to_string(iterations.back()));
-    }
+  const graph::Trace& trace = info->calibrated.trace;
+  std::printf("groups complete, messages matched, no circles: %s replayed\n",
+              count_of(info->samples.size(), "iteration").c_str());
+  bool holds = true;
+  for (size_t kind = 1; kind < trace.kinds.size(); ++kind) {
+    holds = false;
+    std::printf("not alike: %s; the first difference: %s\n",
+                count_of(trace.kinds[kind].samples.size(), "iteration").c_str(),
+                trace.kinds[kind].difference.c_str());
   }
-  replay::ReplayOptions options;
-  options.critical_path = false;
-  for (Rank rank = 0; rank < imported.observation.world_size; ++rank) {
-    options.record.push_back(rank);
+  if (info->replicas.comparable() && !info->replicas.holds()) {
+    holds = false;
+    std::printf("replicas differ\n");
   }
-  PRISM_TRY_ASSIGN(const ReplayedIteration replayed,
-                   replay_iteration(imported.observation, iteration, options));
-  return writer->export_trace(replayed.calibrated.job, replayed.replayed.recorded, iteration,
-                              arguments.at("output"));
+  for (const std::string& sentence : info->replicas.in_words()) {
+    std::printf("%s\n", sentence.c_str());
+  }
+  return holds ? 0 : 1;
 }
 
-int export_trace(const Arguments& arguments) {
-  const Status status = write_export(arguments);
+// ---- import, cut ----
+
+Status write_import(const Arguments& arguments) {
+  PRISM_TRY_ASSIGN(const std::string path, output_path(arguments));
+  PRISM_TRY_ASSIGN(TraceInput input, read_input(arguments));
+  if (input.trace) {
+    return config_error("a calibrated trace has nothing to import");
+  }
+  PRISM_TRY_ASSIGN(const calibrate::Observation all, calibrate::unite(std::move(input.slices)));
+  PRISM_TRY(calibrate::write_observation(path, all));
+  std::printf("%s: %s of %u, %s\n", path.c_str(), count_of(all.ranks.size(), "rank").c_str(),
+              all.world_size,
+              count_of(calibrate::Iterations(all).numbers().size(), "iteration").c_str());
+  return {};
+}
+
+Result<std::vector<Rank>> ranks_of(const Arguments& arguments, uint32_t world_size) {
+  if (!arguments.has("ranks")) {
+    return config_error("--ranks is missing");
+  }
+  std::vector<config::ClassProblem> problems;
+  auto ranks = config::resolve_ranks(arguments.at("ranks"), world_size, problems);
+  if (!ranks) {
+    const config::ClassProblem& problem = problems.front();
+    return config_error("--ranks: " + problem.message +
+                        (problem.hint.empty() ? "" : "; " + problem.hint));
+  }
+  return *std::move(ranks);
+}
+
+Status write_cut(const Arguments& arguments) {
+  PRISM_TRY_ASSIGN(const std::string path, output_path(arguments));
+  PRISM_TRY_ASSIGN(TraceInput input, read_input(arguments));
+  if (input.trace) {
+    return config_error("a slice is cut out of what was observed, not of a calibrated trace");
+  }
+  PRISM_TRY_ASSIGN(calibrate::Observation all, calibrate::unite(std::move(input.slices)));
+  PRISM_TRY_ASSIGN(const std::vector<Rank> ranks, ranks_of(arguments, all.world_size));
+  PRISM_TRY(calibrate::keep_ranks(all, ranks).context("--ranks"));
+  return calibrate::write_observation(path, all);
+}
+
+// ---- export ----
+
+struct Place {
+  const graph::IterationKind* kind = nullptr;
+  const graph::Sample* sample = nullptr;
+};
+
+Result<Place> chosen_iteration(const Arguments& arguments, const graph::Trace& trace) {
+  std::vector<uint32_t> numbers;
+  Place first;
+  std::optional<int64_t> wanted;
+  if (arguments.has("iteration")) {
+    PRISM_TRY_ASSIGN(wanted,
+                     integer_value(arguments, "iteration", 0, std::numeric_limits<int32_t>::max()));
+  }
+  for (const graph::IterationKind& kind : trace.kinds) {
+    for (const graph::Sample& sample : kind.samples) {
+      numbers.push_back(sample.iteration);
+      const bool better = wanted ? int64_t{sample.iteration} == *wanted
+                                 : first.sample == nullptr ||
+                                       sample.iteration < first.sample->iteration;
+      if (better && (first.sample == nullptr || !wanted)) {
+        first = {&kind, &sample};
+      }
+    }
+  }
+  if (first.sample == nullptr) {
+    if (numbers.empty()) {
+      return config_error("the trace is a bare graph: it has no times that could be exported");
+    }
+    const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+    return config_error("--iteration: the trace shows iterations " + std::to_string(*least) +
+                        " to " + std::to_string(*most));
+  }
+  return first;
+}
+
+Status write_export(const Arguments& arguments) {
+  if (!arguments.has("to")) {
+    return config_error("--to is missing");
+  }
+  PRISM_TRY_ASSIGN(const std::string path, output_path(arguments));
+  PRISM_TRY_ASSIGN(const plugin::SearchPath search, search_path(arguments));
+  plugin::Registry registry(search);
+  PRISM_TRY_ASSIGN(const auto writer, open_format(registry, arguments.at("to"), {}));
+  PRISM_TRY_ASSIGN(const calibrate::Calibrated calibrated, calibrated_input(arguments));
+  PRISM_TRY_ASSIGN(const Place place, chosen_iteration(arguments, calibrated.trace));
+  replay::ReplayOptions options;
+  options.critical_path = false;
+  for (Rank rank = 0; rank < place.kind->job.world_size; ++rank) {
+    options.record.push_back(rank);
+  }
+  PRISM_TRY_ASSIGN(const replay::ReplayResult replayed,
+                   replay::replay(place.kind->job, place.sample->times, options));
+  return writer->export_trace(place.kind->job, replayed.recorded, place.sample->iteration, path);
+}
+
+int outcome(const Status& status) {
   return status.ok() ? 0 : report_error(status);
+}
+int import_trace(const Arguments& arguments) {
+  return outcome(write_import(arguments));
+}
+int cut(const Arguments& arguments) {
+  return outcome(write_cut(arguments));
+}
+int export_trace(const Arguments& arguments) {
+  return outcome(write_export(arguments));
 }
 
 }  // namespace
 
 int trace_command(const Words& words) {
-  return run_subcommand("prism trace", words, {{&kInfo, info}, {&kExport, export_trace}});
+  return run_subcommand("prism trace", words,
+                        {{&kInfo, info},
+                         {&kCheck, check},
+                         {&kImport, import_trace},
+                         {&kCut, cut},
+                         {&kExport, export_trace}});
 }
 
 }  // namespace prism::cli

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/trace_input.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
 
 #include "core/base/log.hpp"
+#include "core/calibrate/observation_file.hpp"
 #include "core/cli/bare_experiment.hpp"
 #include "core/cli/plugin_search.hpp"
 #include "core/cli/plugin_trial.hpp"
 #include "core/config/plugin_options.hpp"
+#include "core/graph/trace_file.hpp"
 #include "core/plugin/adapters.hpp"
 #include "prism/abi/draft/format.h"
 
@@ -132,7 +135,9 @@ Result<std::unique_ptr<plugin::Format>> open_format(plugin::Registry& registry,
   return open_here(registry, id, options);
 }
 
-Result<Imported> import_trace(plugin::Registry& registry, const Arguments& arguments) {
+namespace {
+
+Result<std::vector<plugin::TraceFile>> files_of(const Arguments& arguments) {
   std::vector<plugin::TraceFile> files;
   for (const std::string& word : arguments.all("FILE")) {
     files.push_back(trace_file(word));
@@ -144,17 +149,115 @@ Result<Imported> import_trace(plugin::Registry& registry, const Arguments& argum
       return config_error("'" + files.back().path + "' is no regular file");
     }
   }
-  Imported imported;
-  if (arguments.has("format")) {
-    imported.format = arguments.at("format");
-  } else {
-    PRISM_TRY_ASSIGN(imported.format, format_of(registry, files.front().path));
+  return files;
+}
+
+Result<TraceInput> read_prism_files(const std::vector<plugin::TraceFile>& files) {
+  TraceInput input;
+  for (const plugin::TraceFile& file : files) {
+    PRISM_TRY_ASSIGN(const graph::FileContents contents, graph::contents_of(file.path));
+    if (contents == graph::FileContents::Observation) {
+      PRISM_TRY_ASSIGN(calibrate::Observation slice, calibrate::read_observation(file.path));
+      input.slices.push_back(std::move(slice));
+      continue;
+    }
+    if (files.size() > 1) {
+      return config_error("'" + file.path +
+                          "' is a whole trace, not a slice: it is given alone");
+    }
+    PRISM_TRY_ASSIGN(input.trace, graph::read_trace(file.path));
+    input.origin = input.trace->origin;
   }
-  PRISM_TRY_ASSIGN(const auto format,
-                   open_format(registry, imported.format, arguments.all("option")));
-  PRISM_TRY_ASSIGN(imported.observation, format->import_trace(files));
-  calibrate::ensure_iterations(imported.observation);
-  return imported;
+  if (!input.trace) {
+    input.origin = input.slices.size() == 1 ? "observed trace" : "trace in slices";
+  }
+  return input;
+}
+
+}  // namespace
+
+const char* const kTraceFiles =
+    "FILE: a .prism file, or a trace of another kind; RANK=FILE where it does not say of which\n"
+    "rank it is. A trace of several files is given with all of them.";
+
+Result<TraceInput> read_input(const Arguments& arguments) {
+  PRISM_TRY_ASSIGN(const std::vector<plugin::TraceFile> files, files_of(arguments));
+  if (!arguments.has("format") && graph::is_prism_file(files.front().path)) {
+    return read_prism_files(files);
+  }
+  PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
+  plugin::Registry registry(path);
+  std::string id;
+  if (arguments.has("format")) {
+    id = arguments.at("format");
+  } else {
+    PRISM_TRY_ASSIGN(id, format_of(registry, files.front().path));
+  }
+  PRISM_TRY_ASSIGN(const auto format, open_format(registry, id, arguments.all("option")));
+  PRISM_TRY_ASSIGN(calibrate::Observation observation, format->import_trace(files));
+  calibrate::ensure_iterations(observation);
+  TraceInput input;
+  input.origin = id + " trace";
+  input.slices.push_back(std::move(observation));
+  return input;
+}
+
+Result<std::vector<calibrate::Observation>> repeats_of(std::vector<calibrate::Observation> slices) {
+  std::vector<std::vector<calibrate::Observation>> repeats;
+  const auto overlap = [](const calibrate::Observation& a, const calibrate::Observation& b) {
+    return std::any_of(a.ranks.begin(), a.ranks.end(), [&](const calibrate::ObservedRank& rank) {
+      return std::any_of(b.ranks.begin(), b.ranks.end(), [&](const calibrate::ObservedRank& other) {
+        return rank.program.rank == other.program.rank;
+      });
+    });
+  };
+  for (calibrate::Observation& slice : slices) {
+    auto place = std::find_if(repeats.begin(), repeats.end(), [&](const auto& repeat) {
+      return std::none_of(repeat.begin(), repeat.end(),
+                          [&](const auto& other) { return overlap(slice, other); });
+    });
+    if (place == repeats.end()) {
+      place = repeats.emplace(repeats.end());
+    }
+    place->push_back(std::move(slice));
+  }
+  std::vector<calibrate::Observation> united;
+  united.reserve(repeats.size());
+  for (std::vector<calibrate::Observation>& repeat : repeats) {
+    PRISM_TRY_ASSIGN(calibrate::Observation one, calibrate::unite(std::move(repeat)));
+    united.push_back(std::move(one));
+  }
+  return united;
+}
+
+Result<calibrate::Calibrated> calibrated_input(const Arguments& arguments,
+                                               const calibrate::CalibrateOptions& options) {
+  PRISM_TRY_ASSIGN(TraceInput input, read_input(arguments));
+  if (input.trace) {
+    return calibrate::Calibrated{*std::move(input.trace), {}};
+  }
+  PRISM_TRY_ASSIGN(const std::vector<calibrate::Observation> repeats,
+                   repeats_of(std::move(input.slices)));
+  PRISM_TRY_ASSIGN(calibrate::Calibrated result, calibrate::calibrate(repeats, options));
+  result.trace.origin = input.origin;
+  for (const calibrate::Observation& repeat : repeats) {
+    result.trace.notes.insert(result.trace.notes.end(), repeat.notes.begin(), repeat.notes.end());
+  }
+  return result;
+}
+
+Result<std::string> output_path(const Arguments& arguments) {
+  if (!arguments.has("output")) {
+    return config_error("--output is missing");
+  }
+  const std::string& path = arguments.at("output");
+  for (const std::string& word : arguments.all("FILE")) {
+    std::error_code error;
+    if (std::filesystem::equivalent(trace_file(word).path, path, error)) {
+      return config_error("--output would replace the trace '" + word + "'");
+    }
+  }
+  return path;
 }
 
 }  // namespace prism::cli

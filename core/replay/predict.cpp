@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "core/replay/engine.hpp"
 
@@ -20,47 +22,89 @@ struct ClassSamples {
   std::vector<DurationNs> waiting;
 };
 
-}  // namespace
+/// The iterations of a job that count.
+std::vector<uint32_t> counted_of(const graph::IterationKind& kind) {
+  if (!kind.counted.empty()) {
+    return kind.counted;
+  }
+  uint32_t iterations = 1;
+  for (const graph::Class& c : kind.job.classes) {
+    iterations = std::max(iterations, c.program.iterations);
+  }
+  std::vector<uint32_t> all(iterations);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
-Result<Prediction> predict(const PredictInput& input) {
-  PRISM_ASSERT(!input.repeats.empty() && !input.iterations.empty());
-  Prediction prediction;
-  std::vector<ClassSamples> samples(input.repeats.front().classes.size());
-  std::map<graph::Kind, DurationNs> critical;
-  ReplayOptions options;
-  options.first_iteration = input.iterations.front();
-  options.last_iteration = input.iterations.back();
-  for (const graph::Job& job : input.repeats) {
-    PRISM_TRY_ASSIGN(const ReplayResult result, replay(job, options));
-    for (const uint32_t iteration : input.iterations) {
-      prediction.iteration_times.push_back(result.iteration_time[iteration]);
-      for (size_t c = 0; c < samples.size(); ++c) {
-        const TimeSplit& split = result.classes[c].representative[iteration];
-        samples[c].compute.push_back(split.compute);
-        samples[c].communication.push_back(split.communication);
-        samples[c].waiting.push_back(split.waiting);
+class Predictor {
+ public:
+  explicit Predictor(const graph::Trace& trace)
+      : trace_(trace), samples_(trace.kinds.front().job.classes.size()) {}
+
+  Result<Prediction> run() {
+    for (const graph::IterationKind& kind : trace_.kinds) {
+      if (kind.samples.empty()) {
+        PRISM_TRY(add(kind, {}));
+      }
+      for (const graph::Sample& sample : kind.samples) {
+        PRISM_TRY(add(kind, sample.times));
       }
     }
-    for (const auto& [kind, ns] : result.critical_path.by_kind) {
-      critical[kind] += ns;
+    prediction_.iteration_time = spread_of(prediction_.iteration_times);
+    for (size_t c = 0; c < samples_.size(); ++c) {
+      add_class(trace_.kinds.front().job.classes[c], std::move(samples_[c]));
     }
-    prediction.nodes = result.nodes;
+    prediction_.critical_path.assign(critical_.begin(), critical_.end());
+    std::sort(prediction_.critical_path.begin(), prediction_.critical_path.end(),
+              [](const auto& a, const auto& b) { return a.second > b.second; });
+    return std::move(prediction_);
   }
-  prediction.iteration_time = spread_of(prediction.iteration_times);
-  for (size_t c = 0; c < samples.size(); ++c) {
-    const graph::Class& of_class = input.repeats.front().classes[c];
+
+ private:
+  Status add(const graph::IterationKind& kind, const graph::Times& times) {
+    const std::vector<uint32_t> counted = counted_of(kind);
+    ReplayOptions options;
+    options.first_iteration = counted.front();
+    options.last_iteration = counted.back();
+    PRISM_TRY_ASSIGN(const ReplayResult result, replay(kind.job, times, options));
+    const bool alone = result.iteration_time.size() <= 1;
+    for (const uint32_t iteration : counted) {
+      prediction_.iteration_times.push_back(alone ? result.end : result.iteration_time[iteration]);
+      // Kinds of one trace have the same classes.
+      for (size_t c = 0; c < samples_.size(); ++c) {
+        const TimeSplit& split = result.classes[c].representative[iteration];
+        samples_[c].compute.push_back(split.compute);
+        samples_[c].communication.push_back(split.communication);
+        samples_[c].waiting.push_back(split.waiting);
+      }
+    }
+    for (const auto& [kind_of_node, ns] : result.critical_path.by_kind) {
+      critical_[kind_of_node] += ns;
+    }
+    prediction_.nodes = result.nodes;
+    return {};
+  }
+
+  void add_class(const graph::Class& of_class, ClassSamples samples) {
     ClassTime time;
     time.representative = of_class.members[of_class.representative];
     time.members = static_cast<uint32_t>(of_class.members.size());
-    time.compute = median(std::move(samples[c].compute));
-    time.communication = median(std::move(samples[c].communication));
-    time.waiting = median(std::move(samples[c].waiting));
-    prediction.classes.push_back(time);
+    time.compute = median(std::move(samples.compute));
+    time.communication = median(std::move(samples.communication));
+    time.waiting = median(std::move(samples.waiting));
+    prediction_.classes.push_back(time);
   }
-  prediction.critical_path.assign(critical.begin(), critical.end());
-  std::sort(prediction.critical_path.begin(), prediction.critical_path.end(),
-            [](const auto& a, const auto& b) { return a.second > b.second; });
-  return prediction;
+
+  const graph::Trace& trace_;
+  Prediction prediction_;
+  std::vector<ClassSamples> samples_;
+  std::map<graph::Kind, DurationNs> critical_;
+};
+
+}  // namespace
+
+Result<Prediction> predict(const graph::Trace& trace) {
+  return Predictor(trace).run();
 }
 
 }  // namespace prism::replay

@@ -9,8 +9,7 @@
 #include "core/base/ids.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/status.hpp"
-#include "core/graph/job.hpp"
-#include "core/graph/timing.hpp"
+#include "core/graph/trace.hpp"
 
 namespace prism::replay {
 
@@ -32,16 +31,12 @@ struct Prediction {
   uint64_t nodes = 0;  ///< nodes x ranks of one replay
 };
 
-struct PredictInput {
-  /// One job per repeat: the same structure, each with the durations of its own run.
-  std::vector<graph::Job> repeats;
-  /// Iterations that count: those that are left out are replayed like the others.
-  std::vector<uint32_t> iterations;
-};
-
-/// Replays every repeat with a virtual clock. The spread is that between iterations and repeats;
-/// ranks of a class share durations, so what is random and independent between them is not in it.
+/// Replays every sample of every kind with a virtual clock. An iteration of a job of one iteration
+/// takes from its first start to its last end; of a job of several those of IterationKind::counted
+/// count. The spread is that between iterations and repeats; where ranks share times, what is
+/// random and independent between them is not in it. `classes` are those of the first kind. A bare
+/// kind is replayed once, with the times of its programs.
 /// Errors: those of the replay (ranks that wait for each other in a circle).
-Result<Prediction> predict(const PredictInput& input);
+Result<Prediction> predict(const graph::Trace& trace);
 
 }  // namespace prism::replay

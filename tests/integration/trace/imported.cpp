@@ -37,15 +37,25 @@ void set_clocks(calibrate::Observation& observation, const std::vector<std::vect
   }
 }
 
-Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation) {
+Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation, bool whole) {
   Calibrated result;
-  PRISM_TRY_ASSIGN(result.calibrated, calibrate::calibrate(observation, {}));
+  calibrate::CalibrateOptions of_times;
+  of_times.whole = whole;
+  PRISM_TRY_ASSIGN(result.calibrated, calibrate::calibrate(observation, of_times));
+  const std::vector<graph::IterationKind>& kinds = result.calibrated.trace.kinds;
+  if (kinds.size() != 1) {
+    return run_error(kinds[1].difference);
+  }
   replay::ReplayOptions options;
   options.critical_path = false;
   for (Rank rank = 0; rank < observation.world_size; ++rank) {
     options.record.push_back(rank);
   }
-  PRISM_TRY_ASSIGN(result.replayed, replay::replay(result.calibrated.job, options));
+  for (const graph::Sample& sample : kinds.front().samples) {
+    PRISM_TRY_ASSIGN(replay::ReplayResult replayed,
+                     replay::replay(kinds.front().job, sample.times, options));
+    result.replayed.push_back(std::move(replayed));
+  }
   return result;
 }
 

@@ -25,8 +25,9 @@ void set_clocks(calibrate::Observation& observation, const std::vector<std::vect
 
 struct Calibrated {
   calibrate::Calibrated calibrated;
-  replay::ReplayResult replayed;  ///< with the times of all ranks
+  std::vector<replay::ReplayResult> replayed;  ///< of each sample, with the times of all ranks
 };
-Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation);
+/// Errors: also that iterations are of several kinds.
+Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation, bool whole);
 
 }  // namespace prism::trace_test

@@ -56,16 +56,16 @@ class StragglerJob : public testing::TestWithParam<const char*> {
     observation_ = std::move(observation).value();
     truth_ = step_times(test::real_data("bytedance-ST/result-ST.json"));
     ASSERT_EQ(truth_.size(), 32U);
-    ASSERT_EQ(calibrate::iterations_of(observation_).size(), truth_.size());
+    ASSERT_EQ(calibrate::Iterations(observation_).numbers().size(), truth_.size());
   }
 
   Deviation deviation() const {
     Deviation result;
+    const Result<Calibrated> job = calibrate_and_replay(observation_, /*whole=*/false);
+    EXPECT_TRUE(job.ok()) << job.status().to_string();
     for (uint32_t step = 0; step < truth_.size(); ++step) {
-      const Result<Calibrated> job = calibrate_and_replay(calibrate::cut(observation_, step));
-      EXPECT_TRUE(job.ok()) << job.status().to_string();
       const double error =
-          std::abs(static_cast<double>(job->replayed.end) / 1e9 / truth_[step] - 1);
+          std::abs(static_cast<double>(job->replayed[step].end) / 1e9 / truth_[step] - 1);
       result.mean += error / static_cast<double>(truth_.size());
       result.worst = std::max(result.worst, error);
     }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 #include <optional>
+#include <random>
 
 #include "core/graph/check.hpp"
 #include "core/graph/messages.hpp"
@@ -144,60 +146,265 @@ Observation observe(const Replayed& replayed, uint64_t eager_bytes) {
   return observation;
 }
 
-void expect_same_durations(const Job& truth, const Job& found, TimeNs origin) {
-  for (Rank rank = 0; rank < truth.world_size; ++rank) {
-    const Program& expected = truth.program(rank);
-    const Program& got = found.program(rank);
-    std::vector<bool> begun(expected.lanes.size(), false);
-    for (uint32_t id = 0; id < expected.nodes.size(); ++id) {
-      const Node& node = expected.nodes[id];
-      EXPECT_EQ(got.nodes[id].duration, node.duration) << "rank " << rank << ", node " << id;
-      // Time begins with the first arrival.
-      const bool first = !begun[node.lane] && node.dependency_count == 0;
-      EXPECT_EQ(got.nodes[id].gap, node.gap - (first ? origin : 0))
-          << "rank " << rank << ", node " << id;
-      begun[node.lane] = true;
-    }
-    for (size_t p = 0; p < expected.parts.size(); ++p) {
-      EXPECT_EQ(got.parts[p].duration, expected.parts[p].duration)
-          << "rank " << rank << ", part " << p;
+/// `origin`: when the first node of the rank's clock arrived; time begins there.
+void expect_same_times(const Program& expected, const graph::RankTimes& found, TimeNs origin,
+                       Rank rank) {
+  std::vector<bool> begun(expected.lanes.size(), false);
+  for (uint32_t id = 0; id < expected.nodes.size(); ++id) {
+    const Node& node = expected.nodes[id];
+    EXPECT_EQ(found.durations[id], node.duration) << "rank " << rank << ", node " << id;
+    const bool first = !begun[node.lane] && node.dependency_count == 0;
+    EXPECT_EQ(found.gaps[id], node.gap - (first ? origin : 0)) << "rank " << rank << ", node " << id;
+    begun[node.lane] = true;
+  }
+  for (size_t p = 0; p < expected.parts.size(); ++p) {
+    EXPECT_EQ(found.parts[p], expected.parts[p].duration) << "rank " << rank << ", part " << p;
+  }
+}
+
+TimeNs first_start(const Observation& observation) {
+  TimeNs origin = std::numeric_limits<TimeNs>::max();
+  for (const ObservedRank& rank : observation.ranks) {
+    for (const Span& node : rank.nodes) {
+      origin = std::min(origin, node.start);
     }
   }
+  return origin;
+}
+
+/// A random job that can be replayed, or nothing.
+std::optional<Replayed> random_replay(uint64_t seed, uint64_t& eager_bytes) {
+  reference::RandomJob random = reference::random_job(seed);
+  if (random.damaged || receives_from_anyone(random.programs)) {
+    return std::nullopt;
+  }
+  eager_bytes = random.eager_bytes;
+  without_transfers(random.programs);
+  Result<Job> job = graph::instantiate(random.world_size, random.classes, random.programs);
+  EXPECT_TRUE(job.ok()) << job.status().to_string();
+  Result<Replayed> replayed = replay_all(std::move(job).value(), random.eager_bytes);
+  if (!replayed.ok()) {
+    return std::nullopt;  // ranks that wait for each other in a circle
+  }
+  return std::move(replayed).value();
 }
 
 TEST(Calibrate, DurationsOfRandomJobsComeBackExactly) {
   uint32_t jobs = 0;
   uint64_t nodes = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
-    reference::RandomJob random = reference::random_job(seed);
-    if (random.damaged || receives_from_anyone(random.programs)) {
+    uint64_t eager_bytes = 0;
+    const std::optional<Replayed> replayed = random_replay(seed, eager_bytes);
+    if (!replayed) {
       continue;
     }
-    without_transfers(random.programs);
-    Result<Job> job = graph::instantiate(random.world_size, random.classes, random.programs);
-    ASSERT_TRUE(job.ok()) << job.status().to_string();
-    Result<Replayed> replayed = replay_all(std::move(job).value(), random.eager_bytes);
-    if (!replayed.ok()) {
-      continue;  // ranks that wait for each other in a circle
-    }
-    const Observation observation = observe(*replayed, random.eager_bytes);
-    TimeNs origin = std::numeric_limits<TimeNs>::max();
-    for (const ObservedRank& rank : observation.ranks) {
-      for (const Span& node : rank.nodes) {
-        origin = std::min(origin, node.start);
-      }
-    }
-    const Result<Calibrated> calibrated = calibrate(observation, {random.eager_bytes});
+    const Observation observation = observe(*replayed, eager_bytes);
+    const Result<Calibrated> calibrated = calibrate(observation, {eager_bytes, /*whole=*/true});
     ASSERT_TRUE(calibrated.ok()) << "seed " << seed << ": " << calibrated.status().to_string();
-    EXPECT_EQ(calibrated->gaps.count, 0U) << "seed " << seed;
-    EXPECT_EQ(calibrated->transfers.count, 0U) << "seed " << seed;
-    expect_same_durations(replayed->job, calibrated->job, origin);
+    const SampleReport& report = calibrated->reports.front().front();
+    EXPECT_EQ(report.gaps.count, 0U) << "seed " << seed;
+    EXPECT_EQ(report.transfers.count, 0U) << "seed " << seed;
+    const graph::Times& times = calibrated->trace.kinds.front().samples.front().times;
+    for (Rank rank = 0; rank < replayed->job.world_size; ++rank) {
+      expect_same_times(replayed->job.program(rank), *times.of(rank), first_start(observation),
+                        rank);
+    }
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     ++jobs;
     nodes += replayed->result.nodes;
   }
   EXPECT_GT(jobs, 500U);
   EXPECT_GT(nodes, 20'000U);
+}
+
+/// What a slice does when all other ranks are instant: their part in a collective is left out, and
+/// what has no partner or root left takes its own time. Nothing where a batch is half outside.
+std::optional<Replayed> replay_slice(const Job& job, const std::vector<Rank>& slice,
+                                     uint64_t eager_bytes) {
+  const auto place = [&](Rank rank) {
+    const auto found = std::find(slice.begin(), slice.end(), rank);
+    return found == slice.end() ? graph::kNone : static_cast<uint32_t>(found - slice.begin());
+  };
+  std::vector<Program> programs;
+  std::vector<std::vector<Rank>> classes;
+  for (Rank index = 0; index < slice.size(); ++index) {
+    Program program = own_program(job, slice[index]);
+    program.rank = index;
+    program.world_size = static_cast<uint32_t>(slice.size());
+    const std::vector<graph::Communicator> whole = program.communicators;
+    for (graph::Communicator& communicator : program.communicators) {
+      std::vector<Rank> members;
+      for (const Rank rank : communicator.ranks) {
+        if (place(rank) != graph::kNone) {
+          members.push_back(place(rank));
+        }
+      }
+      communicator.ranks = std::move(members);
+      communicator.description += "," + std::to_string(&communicator - program.communicators.data());
+    }
+    for (Node& node : program.nodes) {
+      bool outside = false;
+      bool inside = false;
+      for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
+        graph::Part& part = program.parts[p];
+        const Rank peer = whole[part.communicator].ranks[static_cast<size_t>(part.peer)];
+        (place(peer) == graph::kNone ? outside : inside) = true;
+        if (place(peer) != graph::kNone) {
+          part.peer = static_cast<int32_t>(
+              graph::position_of(program.communicators[part.communicator], place(peer)));
+        }
+      }
+      if (outside && inside) {
+        return std::nullopt;
+      }
+      if (graph::has_root(node.kind)) {
+        const Rank root = whole[node.communicator].ranks[static_cast<size_t>(node.root)];
+        outside = place(root) == graph::kNone;
+        node.root = outside ? -1
+                            : static_cast<int32_t>(graph::position_of(
+                                  program.communicators[node.communicator], place(root)));
+      }
+      if (outside) {
+        return std::nullopt;
+      }
+    }
+    classes.push_back({index});
+    programs.push_back(std::move(program));
+  }
+  Result<Job> part =
+      graph::instantiate(static_cast<uint32_t>(slice.size()), classes, std::move(programs));
+  if (!part.ok()) {
+    return std::nullopt;
+  }
+  Result<Replayed> replayed = replay_all(std::move(part).value(), eager_bytes);
+  return replayed.ok() ? std::optional(std::move(replayed).value()) : std::nullopt;
+}
+
+/// The ranks are cut into random slices, each runs beside instant peers on a clock that is off by
+/// a random time: all durations come back.
+TEST(Calibrate, RandomSlicesBesideInstantPeersGiveTheGraphBack) {
+  uint32_t jobs = 0;
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    uint64_t eager_bytes = 0;
+    const std::optional<Replayed> replayed = random_replay(seed, eager_bytes);
+    if (!replayed) {
+      continue;
+    }
+    const Job& job = replayed->job;
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<Rank>> slices(1 + random() % 4);
+    for (Rank rank = 0; rank < job.world_size; ++rank) {
+      slices[random() % slices.size()].push_back(rank);
+    }
+    std::vector<Observation> observed;
+    std::vector<TimeNs> origins;
+    for (const std::vector<Rank>& slice : slices) {
+      const std::optional<Replayed> part =
+          slice.empty() ? std::nullopt : replay_slice(job, slice, eager_bytes);
+      if (!part) {
+        break;
+      }
+      Observation seen = observe(*part, eager_bytes);
+      origins.push_back(first_start(seen));
+      const auto shift = static_cast<TimeNs>(random() % 1'000'000'000'000);
+      for (ObservedRank& rank : seen.ranks) {
+        const Rank number = slice[rank.program.rank];
+        rank.program = own_program(job, number);
+        rank.program.labels.resize(rank.nodes.size());
+        rank.run = static_cast<uint32_t>(observed.size());
+        for (std::vector<Span>* spans : {&rank.nodes, &rank.parts}) {
+          for (Span& span : *spans) {
+            span = {span.start + shift, span.end + shift};
+          }
+        }
+      }
+      seen.world_size = job.world_size;
+      observed.push_back(std::move(seen));
+    }
+    if (observed.size() != slices.size()) {
+      continue;
+    }
+    Result<Observation> united = unite(std::move(observed));
+    ASSERT_TRUE(united.ok()) << united.status().to_string();
+    const Result<Calibrated> calibrated =
+        calibrate(job, {std::move(united).value()}, {eager_bytes, /*whole=*/true});
+    ASSERT_TRUE(calibrated.ok()) << "seed " << seed << ": " << calibrated.status().to_string();
+    const graph::Times& times = calibrated->trace.kinds.front().samples.front().times;
+    for (size_t s = 0; s < slices.size(); ++s) {
+      for (const Rank rank : slices[s]) {
+        expect_same_times(job.program(rank), *times.of(rank), origins[s], rank);
+      }
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    ++jobs;
+  }
+  EXPECT_GT(jobs, 100U);
+}
+
+/// All ranks run together, but slices have clocks of their own: where all members of a
+/// communication take equally long, whoever came last shows how long.
+TEST(Calibrate, OneRunOnManyClocksGivesTheGraphBackWhereTransfersAreEqual) {
+  uint32_t jobs = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    reference::RandomJob random = reference::random_job(seed);
+    if (random.damaged || receives_from_anyone(random.programs)) {
+      continue;
+    }
+    without_transfers(random.programs);
+    for (Program& program : random.programs) {
+      for (Node& node : program.nodes) {
+        node.duration = graph::is_collective(node.kind)
+                            ? 100 + static_cast<DurationNs>(7 * node.sequence)
+                            : node.duration;
+        // When ranks on different clocks began is not known.
+        node.gap = 0;
+      }
+      for (graph::Part& part : program.parts) {
+        part.duration = 50 + part.tag % 13;
+      }
+    }
+    Result<Job> job = graph::instantiate(random.world_size, random.classes, random.programs);
+    ASSERT_TRUE(job.ok()) << job.status().to_string();
+    // No eager sends: how long one takes, its receiver does not show.
+    const Result<Replayed> replayed = replay_all(std::move(job).value(), 0);
+    if (!replayed.ok()) {
+      continue;
+    }
+    Observation observation = observe(*replayed, 0);
+    std::mt19937_64 offsets(seed);
+    std::vector<TimeNs> shift(1 + seed % 5);
+    for (TimeNs& of_clock : shift) {
+      of_clock = static_cast<TimeNs>(offsets() % 1'000'000'000'000);
+    }
+    for (ObservedRank& rank : observation.ranks) {
+      rank.clock = static_cast<uint32_t>(offsets() % shift.size());
+      for (std::vector<Span>* spans : {&rank.nodes, &rank.parts}) {
+        for (Span& span : *spans) {
+          span = {span.start + shift[rank.clock], span.end + shift[rank.clock]};
+        }
+      }
+    }
+    const Result<Calibrated> calibrated = calibrate(observation, {0, /*whole=*/true});
+    ASSERT_TRUE(calibrated.ok()) << "seed " << seed << ": " << calibrated.status().to_string();
+    const graph::IterationKind& kind = calibrated->trace.kinds.front();
+    for (Rank rank = 0; rank < replayed->job.world_size; ++rank) {
+      const Program& expected = replayed->job.program(rank);
+      const graph::RankTimes& found = *kind.samples.front().times.of(rank);
+      for (uint32_t id = 0; id < expected.nodes.size(); ++id) {
+        if (!graph::has_root(expected.nodes[id].kind)) {
+          EXPECT_EQ(found.durations[id], expected.nodes[id].duration)
+              << "seed " << seed << ", rank " << rank << ", node " << id;
+        }
+      }
+      for (size_t p = 0; p < expected.parts.size(); ++p) {
+        EXPECT_EQ(found.parts[p], expected.parts[p].duration)
+            << "seed " << seed << ", rank " << rank << ", part " << p;
+      }
+    }
+    ASSERT_FALSE(HasFailure());
+    ++jobs;
+  }
+  EXPECT_GT(jobs, 500U);
 }
 
 }  // namespace

@@ -54,9 +54,8 @@ TEST_F(Observe, NamesRanksThatAreMissing) {
   begin(0);
   ASSERT_TRUE(builder_.add_node(node(0, 1)).ok());
   begin(3);
-  const Result<Observation> observation = std::move(builder_).finish();
-  ASSERT_FALSE(observation.ok());
-  EXPECT_THAT(std::string(observation.status().message()),
+  const Observation observation = std::move(builder_).finish().value();
+  EXPECT_THAT(std::string(check_complete(observation).message()),
               HasSubstr("shows 2 ranks of a world of 4; missing are 1 2"));
 }
 
@@ -92,8 +91,9 @@ TEST_F(Observe, CutsOneIterationOut) {
     ASSERT_TRUE(builder_.add_node(reduce).ok());
   }
   const Observation all = std::move(builder_).finish().value();
-  EXPECT_THAT(iterations_of(all), ElementsAre(4, 5, 6));
-  const Observation one = cut(all, 5);
+  const Iterations iterations(all);
+  EXPECT_THAT(iterations.numbers(), ElementsAre(4, 5, 6));
+  const Observation one = iterations.cut(5);
   const graph::Program& program = one.ranks[0].program;
   ASSERT_EQ(program.nodes.size(), 2U);
   EXPECT_EQ(one.ranks[0].nodes[0].start, 50);
