@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Speed and memory of instantiation, checks and replay for an FSDP-like job of growing size.
+/// Speed and memory of instantiation, checks and replay for an FSDP-like job of growing size, and
+/// of the replay of a 3D-parallel job in which every rank has times of its own.
 /// Counters: nodes_per_s (nodes x ranks), bytes_per_node (peak of the heap during the call, over
 /// nodes x ranks), nodes. Linear in the number of ranks means: both stay as they are.
 #include <benchmark/benchmark.h>
@@ -11,6 +12,7 @@
 #include "core/graph/builder.hpp"
 #include "core/graph/check.hpp"
 #include "core/replay/engine.hpp"
+#include "tests/synthetic/job.hpp"
 
 namespace {
 
@@ -116,7 +118,11 @@ void measure(benchmark::State& state, double nodes, Call call) {
 }
 
 double nodes_of(const graph::Job& job) {
-  return static_cast<double>(job.classes[0].program.nodes.size()) * job.world_size;
+  double nodes = 0;
+  for (const graph::Class& c : job.classes) {
+    nodes += static_cast<double>(c.program.nodes.size() * c.members.size());
+  }
+  return nodes;
 }
 
 void instantiate_and_check(benchmark::State& state) {
@@ -150,6 +156,48 @@ void replay_with_critical_path(benchmark::State& state) {
   replay_job(state, true);
 }
 
+/// tp 8, pp 16, 64 micro-batches; the rest of the ranks is data parallel. All of them have jitter.
+struct Job3d {
+  explicit Job3d(uint32_t world_size) {
+    synthetic::Spec spec;
+    spec.tp = 8;
+    spec.pp = 16;
+    spec.dp = world_size / (spec.tp * spec.pp);
+    spec.micro_batches = 64;
+    spec.layers_per_stage = 2;
+    spec.jitter = 0.05;
+    auto made = synthetic::make_job(spec);
+    if (!made.ok() || !graph::check(*made).ok()) {
+      std::abort();
+    }
+    job = std::move(made).value();
+    times = synthetic::make_times(job, spec);
+  }
+  graph::Job job;
+  graph::Times times;
+};
+
+void replay_3d(benchmark::State& state, const replay::ReplayOptions& options) {
+  const Job3d made(static_cast<uint32_t>(state.range(0)));
+  measure(state, nodes_of(made.job), [&] {
+    auto result = replay::replay(made.job, made.times, options);
+    if (!result.ok()) {
+      std::abort();
+    }
+    benchmark::DoNotOptimize(result->end);
+  });
+}
+
+void replay_3d_makespan(benchmark::State& state) {
+  replay::ReplayOptions options;
+  options.critical_path = false;
+  options.top_waits = 0;
+  replay_3d(state, options);
+}
+void replay_3d_with_waits_and_critical_path(benchmark::State& state) {
+  replay_3d(state, {});
+}
+
 BENCHMARK(instantiate_and_check)
     ->Arg(64)
     ->Arg(256)
@@ -168,6 +216,18 @@ BENCHMARK(replay_with_critical_path)
     ->Arg(256)
     ->Arg(1024)
     ->Arg(4096)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(replay_3d_makespan)
+    ->Arg(1024)
+    ->Arg(2048)
+    ->Arg(4096)
+    ->Arg(8192)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(replay_3d_with_waits_and_critical_path)
+    ->Arg(1024)
+    ->Arg(2048)
+    ->Arg(4096)
+    ->Arg(8192)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
