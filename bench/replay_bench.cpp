@@ -190,8 +190,7 @@ void replay_3d(benchmark::State& state, const replay::ReplayOptions& options) {
 
 void replay_3d_makespan(benchmark::State& state) {
   replay::ReplayOptions options;
-  options.critical_path = false;
-  options.top_waits = 0;
+  options.analyse = false;
   replay_3d(state, options);
 }
 void replay_3d_with_waits_and_critical_path(benchmark::State& state) {

@@ -2,6 +2,7 @@
 #include "core/replay/compiled.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace prism::replay {
 
@@ -16,8 +17,6 @@ Op make_op(const Program& program, uint32_t id) {
   op.kind = node.kind;
   op.node = id;
   op.iteration = node.iteration;
-  op.duration = node.duration;
-  op.gap = node.gap;
   if (graph::is_collective(node.kind)) {
     op.slot = node.communicator;
     op.sequence = static_cast<uint32_t>(node.sequence);
@@ -25,10 +24,6 @@ Op make_op(const Program& program, uint32_t id) {
   } else if (graph::has_parts(node.kind)) {
     op.first_part = node.first_part;
     op.part_count = node.part_count;
-    op.duration = 0;
-    for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
-      op.duration = std::max(op.duration, program.parts[p].duration);
-    }
   }
   return op;
 }
@@ -52,6 +47,34 @@ void place_nodes(const Program& program, Compiled& out) {
   for (CompiledLane& lane : out.lanes) {
     lane.first_op = first;
     first += lane.op_count;
+  }
+}
+
+/// Which lanes read which, and from where on they need what.
+void find_readers(Compiled& compiled) {
+  const auto lanes = static_cast<uint32_t>(compiled.lanes.size());
+  for (uint32_t reader = 0; reader < lanes; ++reader) {
+    const CompiledLane& own = compiled.lanes[reader];
+    std::vector<std::vector<uint32_t>> first_needed(lanes);
+    for (uint32_t index = own.op_count; index-- > 0;) {
+      const Op& op = compiled.ops[own.first_op + index];
+      for (uint32_t d = 0; d < op.dependency_count; ++d) {
+        const Dependency& dependency = compiled.dependencies[op.first_dependency + d];
+        std::vector<uint32_t>& needed = first_needed[dependency.lane];
+        needed.resize(own.op_count, kNone);
+        needed[index] = std::min(needed[index], dependency.source);
+      }
+    }
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      std::vector<uint32_t>& needed = first_needed[lane];
+      if (needed.empty()) {
+        continue;
+      }
+      for (uint32_t index = own.op_count - 1; index-- > 0;) {
+        needed[index] = std::min(needed[index], needed[index + 1]);
+      }
+      compiled.lanes[lane].read_by.push_back({reader, std::move(needed)});
+    }
   }
 }
 
@@ -80,7 +103,7 @@ Compiled compile(const Program& program, uint32_t first_iteration, uint32_t last
   std::vector<uint32_t> sources_of_lane(out.lanes.size(), 0);
   for (uint32_t id = 0; id < program.nodes.size(); ++id) {
     const Node& node = program.nodes[id];
-    CompiledLane& lane = out.lanes[node.lane];
+    const CompiledLane& lane = out.lanes[node.lane];
     Op op = make_op(program, id);
     op.in_window = node.iteration >= first_iteration && node.iteration <= last_iteration;
     if (op.in_window) {
@@ -99,13 +122,18 @@ Compiled compile(const Program& program, uint32_t first_iteration, uint32_t last
     op.reader_count = static_cast<uint32_t>(readers[id].size());
     out.readers.insert(out.readers.end(), readers[id].begin(), readers[id].end());
     if (op.reader_count != 0) {
-      if (lane.sources == kNone) {
-        lane.sources = out.source_lanes++;
-      }
       op.source = sources_of_lane[node.lane]++;
     }
     out.ops[lane.first_op + out.place_of_node[id].index] = op;
   }
+  for (const CompiledLane& lane : out.lanes) {
+    for (uint32_t index = 0; lane.cpu && index < lane.op_count; ++index) {
+      Op& op = out.ops[lane.first_op + index];
+      op.ends_iteration = index + 1 == lane.op_count ||
+                          out.ops[lane.first_op + index + 1].iteration != op.iteration;
+    }
+  }
+  find_readers(out);
   return out;
 }
 

@@ -84,7 +84,7 @@ class Walk {
   /// -1 outside the window.
   TimeNs end_of(Rank rank, uint32_t node) const {
     const uint32_t kept = state_.compiled(rank).op_of_node(node).kept;
-    return kept == kNone ? -1 : state_.kept_ends[state_.first_kept[rank] + kept];
+    return kept == kNone ? -1 : state_.kept_ends[state_.ranks[rank].first_kept + kept];
   }
 
   /// How `of` arrived at `time`, if it did and what it waited for is in the window.
@@ -113,7 +113,7 @@ class Walk {
     if (first) {
       latest = 0;
     }
-    const DurationNs gap = state_.gap(of.rank, op);
+    const DurationNs gap = state_.ranks[of.rank].gaps[op.node];
     return latest >= 0 && latest + gap == time ? Arrival{of, gap, cause} : Arrival{};
   }
 
@@ -158,7 +158,7 @@ class Walk {
     const graph::Program& program = state_.job.program(at.rank);
     for (uint32_t p = op.first_part; p < op.first_part + op.part_count; ++p) {
       const Part& part = program.parts[p];
-      const TimeNs start = end - state_.part_duration(at.rank, p);
+      const TimeNs start = end - state_.ranks[at.rank].parts[p];
       Arrival arrived = arrival_at(at, start);
       const bool alone = part.kind == Kind::Send && is_eager(program, part, options_.eager_bytes);
       if (arrived.node.node == kNone && !alone) {

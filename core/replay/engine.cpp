@@ -2,11 +2,13 @@
 #include "core/replay/engine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 
 #include "core/graph/describe.hpp"
+#include "core/replay/analysis.hpp"
 #include "core/replay/state.hpp"
 #include "core/replay/window.hpp"
 
@@ -19,13 +21,6 @@ using graph::Part;
 struct RankLane {
   Rank rank;
   uint32_t lane;
-};
-
-/// A finished node that other lanes still wait for.
-struct Source {
-  TimeNs run_start = 0;
-  TimeNs end = 0;
-  uint32_t readers = kNone;  ///< that have not read it; kNone: it has not ended
 };
 
 /// A collective that has begun to arrive.
@@ -55,19 +50,23 @@ struct MailboxState {
   TimeNs candidate = -1;                               ///< when the next match happens; -1: none
 };
 
+/// `Observer`: Analysis or NoAnalysis.
+template <typename Observer>
 class Engine {
  public:
   Engine(const graph::Job& job, const graph::Times& times, const graph::Messages& messages,
          const ReplayOptions& options)
-      : job_(job), options_(options), state_{job, times, messages, {}, {}, {}, {}, {}, {}} {}
+      : job_(job), options_(options), state_(job, messages) {
+    prepare(times);
+    observer_.emplace(state_, options_, result_, iterations_, last_iteration_);
+  }
 
   Result<ReplayResult> run() {
-    prepare();
     go();
     if (!failure_.ok()) {
       return failure_;
     }
-    if (unfinished_lanes_ != 0 || open_groups_ != 0 || open_messages_ != 0) {
+    if (!all_done() || open_groups_ != 0 || open_messages_ != 0) {
       return explain_stall(state_);
     }
     finish_result();
@@ -75,63 +74,140 @@ class Engine {
   }
 
  private:
+  /// A lane that never waits (a CPU that launches kernels) is halted after so many nodes, until
+  /// the others have come after it: else the ends that they need of it would pile up.
+  static constexpr uint32_t kMostAhead = 32;
+
+  struct GroupEntry {
+    uint32_t group = kNone;  ///< index into groups_; kDone when complete
+  };
+  struct CommunicatorState {
+    Window<GroupEntry> open;  ///< by sequence
+    uint32_t size = 0;
+    bool needed = false;       ///< is or was in needed_communicators_
+    uint32_t next_member = 0;  ///< those before have begun
+  };
+
   // ---- Preparation ----
 
-  void prepare() {
+  void prepare(const graph::Times& times) {
     for (const graph::Class& c : job_.classes) {
       iterations_ = std::max(iterations_, c.program.iterations);
     }
     last_iteration_ = std::min(options_.last_iteration, iterations_ == 0 ? 0 : iterations_ - 1);
     for (const graph::Class& c : job_.classes) {
       state_.classes.push_back(compile(c.program, options_.first_iteration, last_iteration_));
+      state_.own_times.push_back(graph::columns_of(c.program, nullptr));
     }
     uint64_t lanes = 0;
-    uint64_t sources = 0;
-    uint64_t kept = 0;
     for (Rank rank = 0; rank < job_.world_size; ++rank) {
-      const Compiled& compiled = state_.compiled(rank);
-      state_.first_lane.push_back(lanes);
-      first_source_.push_back(sources);
-      state_.first_kept.push_back(kept);
-      lanes += compiled.lanes.size();
-      sources += compiled.source_lanes;
-      kept += compiled.kept;
+      lanes += state_.classes[job_.class_of[rank]].lanes.size();
     }
     state_.lanes.resize(lanes);
-    busy_.resize(lanes, 0);
-    sources_.resize(sources);
-    if (options_.critical_path) {
-      state_.kept_ends.resize(kept, -1);
-    }
+    prepare_ranks(times);
     groups_of_.resize(job_.communicators.size());
+    for (size_t c = 0; c < groups_of_.size(); ++c) {
+      groups_of_[c].size = static_cast<uint32_t>(job_.communicators[c].ranks.size());
+    }
     messages_of_.resize(state_.messages.channels.size());
     mailboxes_.resize(state_.messages.mailboxes.size());
-    split_.resize(uint64_t{job_.world_size} * iterations_);
     result_.iteration_end.resize(iterations_, 0);
-    recorded_as_.resize(job_.world_size, kNone);
-    for (const Rank rank : options_.record) {
-      if (rank < job_.world_size && recorded_as_[rank] == kNone) {
-        recorded_as_[rank] = static_cast<uint32_t>(result_.recorded.size());
-        result_.recorded.push_back({rank, {}});
-        result_.recorded.back().nodes.resize(job_.program(rank).nodes.size());
+    begun_.resize(job_.world_size, false);
+  }
+
+  void prepare_ranks(const graph::Times& times) {
+    state_.ranks.resize(job_.world_size);
+    LaneState* next = state_.lanes.data();
+    for (Rank rank = 0; rank < job_.world_size; ++rank) {
+      RankState& of = state_.ranks[rank];
+      const uint32_t own_class = job_.class_of[rank];
+      of.compiled = &state_.classes[own_class];
+      of.lanes = next;
+      next += of.compiled->lanes.size();
+      of.communicators = job_.table.data() + job_.first_slot[rank];
+      const graph::RankTimes* own = times.of(rank);
+      const auto column = [&](graph::Column graph::RankTimes::*which) {
+        return ColumnView(own != nullptr && !(own->*which).empty()
+                              ? own->*which
+                              : state_.own_times[own_class].*which);
+      };
+      of.durations = column(&graph::RankTimes::durations);
+      of.gaps = column(&graph::RankTimes::gaps);
+      of.parts = column(&graph::RankTimes::parts);
+    }
+  }
+
+  // ---- Ranks ----
+  //
+  // The result does not depend on the order of work, the time that it takes does: what few ranks do
+  // stays in the cache. So a rank begins when one that has begun waits for it: one replica after
+  // another runs to where it needs the next.
+
+  /// Something waits for the ranks of `communicator`.
+  void need_members(uint32_t communicator, CommunicatorState& state) {
+    if (!state.needed) {
+      state.needed = true;
+      needed_communicators_.push_back(communicator);
+    }
+  }
+  void need(Rank rank) {
+    if (!begun_[rank]) {
+      needed_ranks_.push_back(rank);
+    }
+  }
+
+  void begin(Rank rank) {
+    begun_[rank] = true;
+    const auto& own = state_.compiled(rank).lanes;
+    for (auto lane = static_cast<uint32_t>(own.size()); lane-- > 0;) {
+      if (own[lane].op_count != 0) {
+        work_.push_back({rank, lane});
       }
     }
-    for (Rank rank = job_.world_size; rank-- > 0;) {
-      const auto& own = state_.compiled(rank).lanes;
-      for (auto lane = static_cast<uint32_t>(own.size()); lane-- > 0;) {
-        if (own[lane].op_count != 0) {
-          ++unfinished_lanes_;
-          work_.push_back({rank, lane});
+  }
+
+  /// Begins the rank that is needed most; false when all have begun.
+  bool begin_next() {
+    while (!needed_ranks_.empty()) {
+      const Rank rank = needed_ranks_.back();
+      needed_ranks_.pop_back();
+      if (!begun_[rank]) {
+        begin(rank);
+        return true;
+      }
+    }
+    while (!needed_communicators_.empty()) {
+      const uint32_t communicator = needed_communicators_.back();
+      const std::vector<Rank>& members = job_.communicators[communicator].ranks;
+      uint32_t& next = groups_of_[communicator].next_member;
+      while (next < members.size()) {
+        const Rank rank = members[next++];
+        if (!begun_[rank]) {
+          begin(rank);
+          return true;
         }
       }
+      needed_communicators_.pop_back();
     }
+    while (next_rank_ < job_.world_size) {
+      const Rank rank = next_rank_++;
+      if (!begun_[rank]) {
+        begin(rank);
+        return true;
+      }
+    }
+    return false;
   }
 
   // ---- Lanes ----
 
   void go() {
     do {
-      while (!work_.empty() && failure_.ok()) {
+      while (failure_.ok() && (!work_.empty() || !halted_.empty() || begin_next())) {
+        if (work_.empty()) {
+          work_.assign(halted_.rbegin(), halted_.rend());
+          halted_.clear();
+        }
         const RankLane next = work_.back();
         work_.pop_back();
         run_lane(next.rank, next.lane);
@@ -142,16 +218,21 @@ class Engine {
 
   /// Runs the nodes of a lane until one has to wait.
   void run_lane(Rank rank, uint32_t lane_index) {
-    const Compiled& compiled = state_.compiled(rank);
-    const CompiledLane& lane = compiled.lanes[lane_index];
-    LaneState& at = state_.lane(rank, lane_index);
-    while (at.cursor < lane.op_count && at.pending == 0) {
-      const Op& op = compiled.ops[lane.first_op + at.cursor];
-      if (!arrive(rank, compiled, lane, op, at)) {
+    const RankState& own = state_.ranks[rank];
+    const CompiledLane& lane = own.compiled->lanes[lane_index];
+    LaneState& at = own.lanes[lane_index];
+    const Op* const ops = own.compiled->ops.data() + lane.first_op;
+    for (uint32_t count = 0; at.cursor < lane.op_count && at.pending == 0; ++count) {
+      if (count == kMostAhead) {
+        halted_.push_back({rank, lane_index});
+        return;
+      }
+      const Op& op = ops[at.cursor];
+      if (!arrive(rank, own, lane, op, at)) {
         return;
       }
       if (op.kind == Kind::Compute || op.kind == Kind::Transfer) {
-        finish(rank, lane_index, at.arrival + state_.duration(rank, op));
+        finish(rank, own, lane, op, at, at.arrival + own.durations[op.node]);
       } else if (op.slot != kNone) {
         join(rank, lane_index, op, at);
       } else {
@@ -161,128 +242,118 @@ class Engine {
   }
 
   /// Sets the arrival of the node, unless something it depends on has not ended.
-  bool arrive(Rank rank, const Compiled& compiled, const CompiledLane& lane, const Op& op,
+  bool arrive(Rank rank, const RankState& own, const CompiledLane& lane, const Op& op,
               LaneState& at) {
-    const Dependency* dependency = compiled.dependencies.data() + op.first_dependency;
-    const Dependency* const end = dependency + op.dependency_count;
-    const LaneState* const lanes = state_.lanes.data() + state_.first_lane[rank];
-    for (const Dependency* d = dependency; d != end; ++d) {
-      if (lanes[d->lane].cursor <= d->index) {
+    const Dependency* const dependencies = own.compiled->dependencies.data() + op.first_dependency;
+    TimeNs ready = at.end;
+    const Dependency* latest = nullptr;
+    for (uint32_t d = 0; d < op.dependency_count; ++d) {
+      const Dependency& dependency = dependencies[d];
+      const LaneState& other = own.lanes[dependency.lane];
+      if (other.cursor <= dependency.index) {
         return false;
       }
-    }
-    TimeNs ready = at.end;
-    TimeNs run_start = 0;
-    const Dependency* latest = nullptr;
-    for (const Dependency* d = dependency; d != end; ++d) {
-      Window<Source>& window = sources_[first_source_[rank] + compiled.lanes[d->lane].sources];
-      Source& source = window[d->source];
-      if (source.end > ready) {
-        ready = source.end;
-        run_start = source.run_start;
-        latest = d;
-      }
-      if (--source.readers == 0) {
-        window.drop_front([](const Source& s) { return s.readers == 0; });
+      const TimeNs end = other.ends[dependency.source];
+      if (end > ready) {
+        ready = end;
+        latest = &dependency;
       }
     }
-    const DurationNs gap = state_.gap(rank, op);
+    const DurationNs gap = own.gaps[op.node];
     at.arrival = ready + gap;
-    if (lane.main) {
-      TimeSplit& split = split_[uint64_t{rank} * iterations_ + op.iteration];
-      split.compute += gap;
-      if (latest != nullptr) {
-        const DurationNs ran = ready - std::max(at.end, run_start);
-        (compiled.op(*latest).kind == Kind::Compute ? split.compute : split.communication) += ran;
-        split.waiting += ready - at.end - ran;
-      }
-    }
+    observer_->arrived(rank, lane, op, at, ready, gap, latest);
     return true;
   }
 
   /// The node at the cursor ends.
-  void finish(Rank rank, uint32_t lane_index, TimeNs end) {
-    const Compiled& compiled = state_.compiled(rank);
-    const CompiledLane& lane = compiled.lanes[lane_index];
-    LaneState& at = state_.lane(rank, lane_index);
-    const Op& op = compiled.ops[lane.first_op + at.cursor];
-    const DurationNs duration = state_.duration(rank, op);
+  void finish(Rank rank, const RankState& own, const CompiledLane& lane, const Op& op,
+              LaneState& at, TimeNs end) {
+    observer_->ended(rank, lane, op, at, end);
     at.pending = 0;
     at.end = end;
     ++at.cursor;
-    ++result_.nodes;
-    if (at.cursor == lane.op_count) {
-      --unfinished_lanes_;
-      result_.end = std::max(result_.end, end);
+    if (op.ends_iteration) {
+      TimeNs& iteration_end = result_.iteration_end[op.iteration];
+      iteration_end = std::max(iteration_end, end);
     }
-    if (lane.cpu) {
-      result_.iteration_end[op.iteration] = std::max(result_.iteration_end[op.iteration], end);
-      if (lane.main) {
-        TimeSplit& split = split_[uint64_t{rank} * iterations_ + op.iteration];
-        (op.kind == Kind::Compute ? split.compute : split.communication) += duration;
-        split.waiting += end - at.arrival - duration;
-      }
-    }
-    if (op.in_window) {
-      busy_[state_.first_lane[rank] + lane_index] += duration;
-      if (options_.critical_path) {
-        state_.kept_ends[state_.first_kept[rank] + op.kept] = end;
-      }
-    }
-    if (recorded_as_[rank] != kNone) {
-      result_.recorded[recorded_as_[rank]].nodes[op.node] = {
-          op.kind == Kind::Batch ? at.arrival : end - duration, end, at.arrival};
-    }
-    if (op.reader_count != 0) {
-      sources_[first_source_[rank] + lane.sources].open(op.source) = {end - duration, end,
-                                                                      op.reader_count};
-      const Place* reader = compiled.readers.data() + op.first_reader;
+    if (op.source != kNone) {
+      keep_end(own, lane, at, op.source, end);
+      const Place* reader = own.compiled->readers.data() + op.first_reader;
       for (uint32_t r = 0; r < op.reader_count; ++r, ++reader) {
-        if (state_.lane(rank, reader->lane).cursor == reader->index) {
-          work_.push_back({rank, reader->lane});
+        if (own.lanes[reader->lane].cursor == reader->index) {
+          wake(rank, own, reader->lane);
         }
       }
     }
+  }
+
+  /// Work for later, if the node at the cursor of the lane waits for no other node of its rank.
+  void wake(Rank rank, const RankState& own, uint32_t lane_index) {
+    const CompiledLane& lane = own.compiled->lanes[lane_index];
+    const uint32_t cursor = own.lanes[lane_index].cursor;
+    if (cursor == lane.op_count) {
+      return;
+    }
+    const Op& op = own.compiled->ops[lane.first_op + cursor];
+    const Dependency* dependency = own.compiled->dependencies.data() + op.first_dependency;
+    for (uint32_t d = 0; d < op.dependency_count; ++d, ++dependency) {
+      if (own.lanes[dependency->lane].cursor <= dependency->index) {
+        return;
+      }
+    }
+    work_.push_back({rank, lane_index});
+  }
+  void finish(Rank rank, uint32_t lane_index, TimeNs end) {
+    const RankState& own = state_.ranks[rank];
+    const CompiledLane& lane = own.compiled->lanes[lane_index];
+    LaneState& at = own.lanes[lane_index];
+    finish(rank, own, lane, own.compiled->ops[lane.first_op + at.cursor], at, end);
+  }
+
+  /// For the nodes on other lanes that wait for it.
+  static void keep_end(const RankState& own, const CompiledLane& lane, LaneState& at,
+                       uint32_t source, TimeNs end) {
+    if (!at.ends.has_room(source)) {
+      uint32_t needed = source;
+      for (const ReadingLane& reader : lane.read_by) {
+        const uint32_t cursor = own.lanes[reader.lane].cursor;
+        if (cursor < reader.first_needed.size()) {
+          needed = std::min(needed, reader.first_needed[cursor]);
+        }
+      }
+      at.ends.drop_before(needed);
+      if (!at.ends.has_room(source)) {
+        at.ends.grow(source);
+      }
+    }
+    at.ends.put(source, end);
   }
 
   /// The collective at the cursor has all it needs; `late` is who came last.
   void start(RankLane place, TimeNs start, Rank late) {
     const LaneState& at = state_.lane(place.rank, place.lane);
     const Op& op = state_.compiled(place.rank).op({place.lane, at.cursor});
-    blame(place.rank, op, late, start - at.arrival);
-    finish(place.rank, place.lane, start + state_.duration(place.rank, op));
+    observer_->waited(place.rank, op, late, start - at.arrival);
+    finish(place.rank, place.lane, start + state_.ranks[place.rank].durations[op.node]);
   }
 
   /// The same for a node that waited, whose lane can go on now.
   void release(RankLane place, TimeNs at, Rank late) {
     start(place, at, late);
-    work_.push_back(place);
-  }
-
-  void blame(Rank waiting, const Op& op, Rank late, DurationNs wait) {
-    if (wait <= 0 || !op.in_window) {
-      return;
-    }
-    const uint64_t key = State::key(late, job_.class_of[waiting]);
-    if (last_blamed_ == nullptr || last_blamed_key_ != key) {
-      last_blamed_key_ = key;
-      last_blamed_ = &blamed_[key];
-    }
-    last_blamed_->first += wait;
-    ++last_blamed_->second;
+    wake(place.rank, state_.ranks[place.rank], place.lane);
   }
 
   // ---- Collectives ----
 
   void join(Rank rank, uint32_t lane, const Op& op, LaneState& at) {
-    const uint32_t communicator = job_.communicator(rank, op.slot);
-    const std::vector<Rank>& members = job_.communicators[communicator].ranks;
-    if (members.size() == 1) {
-      finish(rank, lane, at.arrival + state_.duration(rank, op));
+    const uint32_t communicator = state_.ranks[rank].communicators[op.slot];
+    CommunicatorState& of_communicator = groups_of_[communicator];
+    if (of_communicator.size == 1) {
+      finish(rank, lane, at.arrival + state_.ranks[rank].durations[op.node]);
       return;
     }
     at.pending = 1;
-    uint32_t& entry = groups_of_[communicator].open(op.sequence).group;
+    uint32_t& entry = of_communicator.open.open(op.sequence).group;
     if (entry == kNone) {
       entry = new_group(op);
     }
@@ -300,7 +371,7 @@ class Engine {
       group.last_arrival = at.arrival;
       group.last = rank;
     }
-    const bool complete = group.arrived == members.size();
+    const bool complete = group.arrived == of_communicator.size;
     if (!graph::has_root(op.kind)) {
       if (complete) {
         release_waiting(group, group.last_arrival, group.last);
@@ -308,20 +379,22 @@ class Engine {
       } else {
         group.waiting.push_back({rank, lane});
       }
-    } else if (members[static_cast<size_t>(op.root)] == rank) {
+    } else if (job_.communicators[communicator].ranks[static_cast<size_t>(op.root)] == rank) {
       group.root_arrived = true;
       group.root_arrival = at.arrival;
       group.root_place = {rank, lane};
       release_waiting(group, at.arrival, rank);
       if (op.kind == Kind::Broadcast) {
-        finish(rank, lane, at.arrival + state_.duration(rank, op));
+        finish(rank, lane, at.arrival + state_.ranks[rank].durations[op.node]);
       }
     } else if (group.root_arrived) {
       start({rank, lane}, std::max(at.arrival, group.root_arrival), group.root_place.rank);
     } else {
       group.waiting.push_back({rank, lane});
     }
-    if (complete) {
+    if (!complete) {
+      need_members(communicator, of_communicator);
+    } else {
       if (graph::has_root(op.kind) && op.kind != Kind::Broadcast) {
         release(group.root_place, group.last_arrival, group.last);
       }
@@ -351,7 +424,7 @@ class Engine {
   }
 
   void close_group(uint32_t communicator, uint32_t sequence) {
-    Window<GroupEntry>& window = groups_of_[communicator];
+    Window<GroupEntry>& window = groups_of_[communicator].open;
     uint32_t& entry = window[sequence].group;
     std::vector<RankLane> waiting = std::move(groups_[entry].waiting);
     groups_[entry] = Group{};
@@ -400,6 +473,7 @@ class Engine {
       update_candidate(channel.mailbox);
       return;
     }
+    const Rank peer = sends ? channel.destination : channel.source;
     Window<Message>& window = messages_of_[id];
     const uint32_t n = messages.nth_of_part[index];
     Message& message = window.open(n);
@@ -407,9 +481,9 @@ class Engine {
       message.state = !sends ? Message::RecvWaits : eager ? Message::EagerSent : Message::SendWaits;
       message.arrival = arrival;
       ++open_messages_;
+      need(peer);
       return;
     }
-    const Rank peer = sends ? channel.destination : channel.source;
     const auto& peer_endpoints = state_.messages.classes[job_.class_of[peer]].endpoints;
     const PartOf other{peer, peer_endpoints[sends ? channel.receiver : channel.sender].parts[n]};
     const bool sent_before = message.state == Message::EagerSent;
@@ -431,8 +505,8 @@ class Engine {
     const Compiled& compiled = state_.compiled(p.rank);
     const Place place = compiled.place_of_node[state_.node_of_part(p.rank, p.part)];
     LaneState& at = state_.lane(p.rank, place.lane);
-    blame(p.rank, compiled.op(place), late, begin - arrival);
-    at.parts_end = std::max(at.parts_end, begin + state_.part_duration(p.rank, p.part));
+    observer_->waited(p.rank, compiled.op(place), late, begin - arrival);
+    at.parts_end = std::max(at.parts_end, begin + state_.ranks[p.rank].parts[p.part]);
     if (--at.pending == 0) {
       finish(p.rank, place.lane, at.parts_end);
       work_.push_back({p.rank, place.lane});
@@ -494,7 +568,22 @@ class Engine {
 
   // ---- Result ----
 
+  bool all_done() const {
+    for (const RankState& rank : state_.ranks) {
+      for (size_t lane = 0; lane < rank.compiled->lanes.size(); ++lane) {
+        if (rank.lanes[lane].cursor != rank.compiled->lanes[lane].op_count) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
   void finish_result() {
+    for (const LaneState& lane : state_.lanes) {
+      result_.nodes += lane.cursor;
+      result_.end = std::max(result_.end, lane.end);
+    }
     TimeNs before = 0;
     for (TimeNs& end : result_.iteration_end) {
       end = std::max(end, before);
@@ -506,60 +595,8 @@ class Engine {
       const uint32_t first = std::min(options_.first_iteration, iterations_);
       result_.window_start = first == 0 ? 0 : result_.iteration_end[first - 1];
     }
-    for (const graph::Class& c : job_.classes) {
-      result_.classes.push_back(times_of(c));
-    }
-    for (const auto& [key, total] : blamed_) {
-      result_.waits.push_back(
-          {static_cast<Rank>(key >> 32U), static_cast<uint32_t>(key), total.first, total.second});
-    }
-    std::sort(result_.waits.begin(), result_.waits.end(), [](const Wait& a, const Wait& b) {
-      return std::tie(b.total, a.late, a.waiting_class) <
-             std::tie(a.total, b.late, b.waiting_class);
-    });
-    if (result_.waits.size() > options_.top_waits) {
-      result_.waits.resize(options_.top_waits);
-    }
-    if (options_.critical_path && iterations_ != 0) {
-      result_.critical_path = find_critical_path(state_, options_, result_, last_iteration_);
-    }
+    observer_->finish();
   }
-
-  ClassTimes times_of(const graph::Class& c) const {
-    ClassTimes times;
-    const Rank representative = c.members[c.representative];
-    for (uint32_t i = 0; i < iterations_; ++i) {
-      const auto of = [&](Rank rank) -> const TimeSplit& {
-        return split_[uint64_t{rank} * iterations_ + i];
-      };
-      TimeSplit least = of(representative);
-      TimeSplit most = least;
-      for (const Rank rank : c.members) {
-        for (const auto field :
-             {&TimeSplit::compute, &TimeSplit::communication, &TimeSplit::waiting}) {
-          least.*field = std::min(least.*field, of(rank).*field);
-          most.*field = std::max(most.*field, of(rank).*field);
-        }
-      }
-      times.representative.push_back(of(representative));
-      times.least.push_back(least);
-      times.most.push_back(most);
-    }
-    for (uint32_t lane = 0; lane < c.program.lanes.size(); ++lane) {
-      const auto of = [&](Rank rank) { return busy_[state_.first_lane[rank] + lane]; };
-      LaneUse use{of(representative), of(representative), of(representative)};
-      for (const Rank rank : c.members) {
-        use.least = std::min(use.least, of(rank));
-        use.most = std::max(use.most, of(rank));
-      }
-      times.lanes.push_back(use);
-    }
-    return times;
-  }
-
-  struct GroupEntry {
-    uint32_t group = kNone;  ///< index into groups_; kDone when complete
-  };
 
   const graph::Job& job_;
   const ReplayOptions& options_;
@@ -567,28 +604,24 @@ class Engine {
   uint32_t iterations_ = 0;
   uint32_t last_iteration_ = 0;
 
-  std::vector<RankLane> work_;          ///< lanes that may be able to go on
-  std::vector<uint64_t> first_source_;  ///< by rank
-  std::vector<Window<Source>> sources_;
-  std::vector<Window<GroupEntry>> groups_of_;  ///< by communicator, by sequence
+  std::vector<RankLane> work_;    ///< lanes that may be able to go on
+  std::vector<RankLane> halted_;  ///< lanes that are far enough ahead
+  std::vector<bool> begun_;       ///< by rank
+  std::vector<Rank> needed_ranks_;
+  std::vector<uint32_t> needed_communicators_;
+  Rank next_rank_ = 0;  ///< those before have begun
+  std::vector<CommunicatorState> groups_of_;
   std::vector<Group> groups_;
   std::vector<uint32_t> free_groups_;
   std::vector<Window<Message>> messages_of_;  ///< by channel
   std::vector<MailboxState> mailboxes_;
   std::set<Candidate> candidates_;
 
-  std::vector<DurationNs> busy_;       ///< by lane of a rank
-  std::vector<TimeSplit> split_;       ///< by rank and iteration
-  std::vector<uint32_t> recorded_as_;  ///< by rank: index into result_.recorded
-  std::unordered_map<uint64_t, std::pair<DurationNs, uint64_t>> blamed_;
-  std::pair<DurationNs, uint64_t>* last_blamed_ = nullptr;
-  uint64_t last_blamed_key_ = 0;
-
-  uint64_t unfinished_lanes_ = 0;
   uint64_t open_groups_ = 0;
   uint64_t open_messages_ = 0;
   Status failure_;
   ReplayResult result_;
+  std::optional<Observer> observer_;
 };
 
 }  // namespace
@@ -600,7 +633,8 @@ Result<ReplayResult> replay(const graph::Job& job, const ReplayOptions& options)
 Result<ReplayResult> replay(const graph::Job& job, const graph::Times& times,
                             const ReplayOptions& options) {
   PRISM_TRY_ASSIGN(const graph::Messages messages, graph::connect_messages(job));
-  return Engine(job, times, messages, options).run();
+  return options.analyse ? Engine<Analysis>(job, times, messages, options).run()
+                         : Engine<NoAnalysis>(job, times, messages, options).run();
 }
 
 }  // namespace prism::replay

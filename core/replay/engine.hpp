@@ -42,6 +42,9 @@ namespace prism::replay {
 struct ReplayOptions {
   /// NCCL: a send of at most so many bytes does not wait for its recv.
   uint64_t eager_bytes = 64 * 1024;
+  /// false: iteration times and the end only, twice as fast; all that the other options ask for
+  /// stays empty.
+  bool analyse = true;
   /// Iterations that critical path, waits and lane use look at, both inclusive; cut to what is
   /// there.
   uint32_t first_iteration = 0;
