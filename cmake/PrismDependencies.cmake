@@ -29,6 +29,12 @@ add_library(prism_third_xxhash INTERFACE)
 target_include_directories(prism_third_xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
 target_compile_definitions(prism_third_xxhash INTERFACE XXH_INLINE_ALL)
 
+find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
+find_library(ZSTD_ARCHIVE libzstd.a REQUIRED)
+add_library(prism_third_zstd INTERFACE)
+target_include_directories(prism_third_zstd SYSTEM INTERFACE ${ZSTD_INCLUDE_DIR})
+target_link_libraries(prism_third_zstd INTERFACE ${ZSTD_ARCHIVE})
+
 add_library(prism_third_dll INTERFACE)
 target_link_libraries(prism_third_dll INTERFACE Boost::headers ${CMAKE_DL_LIBS})
 target_compile_definitions(prism_third_dll INTERFACE BOOST_DLL_USE_STD_FS)

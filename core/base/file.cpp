@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -11,49 +10,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "core/base/descriptor.hpp"
+
 namespace prism {
-namespace {
-
-Status io_error(const std::string& doing, const std::string& path, int error) {
-  const Code code = error == ENOENT   ? Code::NotFound
-                    : error == EACCES ? Code::PermissionDenied
-                    : error == ENOSPC ? Code::ResourceExhausted
-                                      : Code::Unavailable;
-  return run_error("cannot " + doing + " '" + path + "': " + std::strerror(error), code);
-}
-
-/// Closes the descriptor when left.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) {
-      ::close(fd_);
-    }
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, uint64_t max_bytes) {
-  // O_NONBLOCK: opening a pipe that nobody writes to must not wait for a writer.
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) {
-    return io_error("open", path, errno);
-  }
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) {
-    return io_error("read", path, errno);
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return run_error("cannot read '" + path + "': it is no regular file", Code::InvalidArgument);
-  }
+  uint64_t size = 0;
+  PRISM_TRY_ASSIGN(const Descriptor fd, open_regular(path, size));
   std::string content;
   char buffer[1 << 16];
   while (true) {
@@ -107,18 +70,7 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
     if (fd.get() < 0) {
       return io_error("write", part, errno);
     }
-    size_t done = 0;
-    while (done < content.size()) {
-      const ssize_t n = ::write(fd.get(), content.data() + done, content.size() - done);
-      if (n < 0 && errno == EINTR) {
-        continue;
-      }
-      if (n < 0) {
-        return io_error("write", part, errno);
-      }
-      done += static_cast<size_t>(n);
-    }
-    return {};
+    return write_all(fd, part, content);
   });
 }
 

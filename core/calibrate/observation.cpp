@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "core/calibrate/observation_limits.hpp"
+
 namespace prism::calibrate {
 namespace {
 
@@ -16,7 +18,6 @@ constexpr uint32_t kMostIterations = 1U << 24U;
 /// Largest world and number of nodes of a rank that a file may claim.
 constexpr Rank kMostRanks = 1U << 20U;
 constexpr size_t kMostNodes = 1U << 30U;
-constexpr TimeNs kMostTime = 4'000'000'000'000'000'000;  ///< so that differences fit
 
 /// Numbers the collectives of each communicator from 0.
 void renumber(graph::Program& program) {
@@ -161,8 +162,7 @@ Status ObservationBuilder::check(const ObservedNode& node) const {
     return bad("it is on lane " + std::to_string(node.lane) + " of " +
                std::to_string(program.lanes.size()));
   }
-  const auto far = [](const Span& span) { return span.start < -kMostTime || span.end > kMostTime; };
-  if (far(node.span) || std::any_of(node.part_spans.begin(), node.part_spans.end(), far)) {
+  if (is_far(node.span) || std::any_of(node.part_spans.begin(), node.part_spans.end(), is_far)) {
     return bad("its time cannot be right: more than 120 years away");
   }
   if (node.span.end < node.span.start) {

@@ -155,8 +155,11 @@ Result<std::vector<plugin::TraceFile>> files_of(const Arguments& arguments) {
 Result<TraceInput> read_prism_files(const std::vector<plugin::TraceFile>& files) {
   TraceInput input;
   for (const plugin::TraceFile& file : files) {
-    PRISM_TRY_ASSIGN(const graph::FileContents contents, graph::contents_of(file.path));
-    if (contents == graph::FileContents::Observation) {
+    PRISM_TRY_ASSIGN(const graph::FileContent content, graph::content_of_file(file.path));
+    if (content == graph::FileContent::Other) {
+      return config_error("'" + file.path + "' is no .prism file, as the others are");
+    }
+    if (content == graph::FileContent::Observation) {
       PRISM_TRY_ASSIGN(calibrate::Observation slice, calibrate::read_observation(file.path));
       input.slices.push_back(std::move(slice));
       continue;
@@ -182,8 +185,12 @@ const char* const kTraceFiles =
 
 Result<TraceInput> read_input(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const std::vector<plugin::TraceFile> files, files_of(arguments));
-  if (!arguments.has("format") && graph::is_prism_file(files.front().path)) {
-    return read_prism_files(files);
+  if (!arguments.has("format")) {
+    PRISM_TRY_ASSIGN(const graph::FileContent content,
+                     graph::content_of_file(files.front().path));
+    if (content != graph::FileContent::Other) {
+      return read_prism_files(files);
+    }
   }
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   plugin::Registry registry(path);
