@@ -27,6 +27,7 @@ constexpr uint64_t kSpanMemory = sizeof(Span) + 24;
 struct RankHead {
   Rank rank = 0;
   uint32_t clock = 0;
+  uint32_t run = 0;
   std::string source;
   uint32_t structure = 0;  ///< numbers of sections
   uint32_t communicators = 0;
@@ -48,6 +49,8 @@ void code_head(Archive& archive, Its& head) {
       "ranks", ranks, [](auto& r) -> auto& { return r.rank; });
   archive.column(
       "clocks", ranks, [](auto& r) -> auto& { return r.clock; });
+  archive.column(
+      "runs", ranks, [](auto& r) -> auto& { return r.run; });
   archive.texts(
       "sources", ranks, [](auto& r) -> auto& { return r.source; });
   archive.column(
@@ -164,6 +167,7 @@ Status write_sections(SectionWriter& writer, const Observation& observation) {
     RankHead& its = head.ranks.emplace_back();
     its.rank = rank.program.rank;
     its.clock = rank.clock;
+    its.run = rank.run;
     its.source = rank.source;
     PRISM_TRY_ASSIGN(its.structure, programs.structure(rank.program));
     PRISM_TRY_ASSIGN(its.communicators, programs.communicators(rank.program));
@@ -209,6 +213,7 @@ Result<Observation> read_observation(const std::string& path) {
     rank.program.rank = from.rank;
     rank.program.world_size = head.world_size;
     rank.clock = from.clock;
+    rank.run = from.run;
     rank.source = std::move(from.source);
     PRISM_TRY(programs.structure(from.structure, rank.program));
     PRISM_TRY(programs.communicators(from.communicators, rank.program));
