@@ -162,9 +162,7 @@ class Calibration {
       if (graph::is_collective(node.kind)) {
         set.durations.set(id, at_least_0(collective(observed, id), report_.transfers));
       } else if (graph::has_parts(node.kind)) {
-        for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
-          set.parts.set(p, at_least_0(message(observed, id, p), report_.transfers));
-        }
+        set_parts(observed, id, set);
       } else {
         set.durations.set(id, at.end - at.start);
       }
@@ -200,27 +198,118 @@ class Calibration {
     return transfer + own.end - clock.first_end;
   }
 
-  DurationNs message(const ObservedRank& observed, uint32_t id, uint32_t p) {
+  bool is_eager(const Program& program, const Part& part) const {
+    return part.kind == Kind::Send && part.bytes > 0 && part.bytes <= options_.eager_bytes &&
+           program.communicators[part.communicator].backend == "nccl";
+  }
+
+  /// A part as its rank saw it. Where several parts of a batch end with it, all but the last ended
+  /// some time before: which one that is, is not known.
+  struct SeenPart {
+    TimeNs arrival = 0;
+    TimeNs end = 0;
+    bool end_is_known = true;
+    DurationNs length() const { return end - arrival; }
+  };
+  SeenPart seen(const ObservedRank& observed, uint32_t id, uint32_t p) const {
+    const Node& node = observed.program.nodes[id];
+    const TimeNs node_end = observed.nodes[id].end;
+    uint32_t last = 0;
+    for (uint32_t other = node.first_part; other < node.first_part + node.part_count; ++other) {
+      last += observed.parts[other].end == node_end ? 1 : 0;
+    }
+    const TimeNs end = observed.parts[p].end;
+    return {observed.nodes[id].start, end, end != node_end || last == 1};
+  }
+  /// The other end of a part, where it was real too: its rank, else nullptr.
+  const ObservedRank* other_end(const ObservedRank& observed, uint32_t p,
+                                graph::PartOf& other) const {
     const Program& own = observed.program;
-    const Part& part = own.parts[p];
-    const Span& node = observed.nodes[id];
-    const Span& at = observed.parts[p];
-    const bool eager = part.kind == Kind::Send && part.bytes <= options_.eager_bytes &&
-                       own.communicators[part.communicator].backend == "nccl";
-    const graph::PartOf other = eager ? graph::PartOf{own.rank, graph::kNone}
-                                      : graph::partner(job_, messages_, own.rank, p);
+    if (is_eager(own, own.parts[p])) {
+      return nullptr;
+    }
+    other = graph::partner(job_, messages_, own.rank, p);
     if (other.part == graph::kNone || !is_observed(other.rank) ||
         observed_[other.rank]->run != observed.run) {
-      return at.end - node.start;
+      return nullptr;
     }
-    const ObservedRank& its = *observed_[other.rank];
-    const Span& its_part = its.parts[other.part];
-    const Span& its_node = its.nodes[node_of_part(other)];
-    if (observed.clock == its.clock) {
-      return at.end - std::max(node.start, its_node.start);
+    return observed_[other.rank];
+  }
+
+  void set_parts(const ObservedRank& observed, uint32_t id, RankTimes& set) {
+    const Node& node = observed.program.nodes[id];
+    bool comparable = true;
+    TimeNs last_end = std::numeric_limits<TimeNs>::min();
+    TimeNs last_start = 0;
+    uint32_t last = graph::kNone;
+    for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
+      graph::PartOf other;
+      const ObservedRank* its = other_end(observed, p, other);
+      const SeenPart own = seen(observed, id, p);
+      DurationNs duration = own.length();
+      TimeNs start = own.arrival;
+      if (its != nullptr) {
+        const SeenPart far = seen(*its, node_of_part(other), other.part);
+        if (its->clock == observed.clock) {
+          start = std::max(own.arrival, far.arrival);
+          // An eager send has ended before its message came.
+          const bool far_shows = !is_eager(its->program, its->program.parts[other.part]);
+          duration = (own.end_is_known || !far_shows ? own.end : std::min(own.end, far.end)) - start;
+        } else {
+          comparable = false;
+          ++report_.estimated;
+          duration = across_clocks(observed, p, own, far);
+        }
+      }
+      set.parts.set(p, at_least_0(duration, report_.transfers));
+      if (start + duration > last_end) {
+        last_end = start + duration;
+        last_start = start;
+        last = p;
+      }
     }
-    ++report_.estimated;
-    return std::min(at.end - node.start, its_part.end - its_node.start);
+    if (comparable && last_end < observed.nodes[id].end) {
+      set.parts.set(last, observed.nodes[id].end - last_start);
+    }
+  }
+
+  /// Whoever came last did not wait, so the shorter of both views counts; where other parts hide
+  /// the end in both, at most the fastest message of that channel and size.
+  DurationNs across_clocks(const ObservedRank& observed, uint32_t p, const SeenPart& own,
+                           const SeenPart& far) {
+    const DurationNs shorter = std::min(own.length(), far.length());
+    return own.end_is_known || far.end_is_known
+               ? shorter
+               : std::min(shorter, fastest_of_channel(observed, p));
+  }
+  DurationNs fastest_of_channel(const ObservedRank& observed, uint32_t p) {
+    if (fastest_.empty()) {
+      find_fastest();
+    }
+    return fastest_.at(channel_of(observed.program, p));
+  }
+  using ChannelAndSize = std::pair<uint32_t, uint64_t>;
+  ChannelAndSize channel_of(const Program& program, uint32_t p) const {
+    const graph::ClassMessages& messages = messages_.classes[job_.class_of[program.rank]];
+    return {messages_.channel_or_mailbox(program.rank, messages.endpoint_of_part[p]),
+            program.parts[p].bytes};
+  }
+  void find_fastest() {
+    for (const ObservedRank& observed : observation_.ranks) {
+      const Program& own = observed.program;
+      for (uint32_t id = 0; id < own.nodes.size(); ++id) {
+        const Node& node = own.nodes[id];
+        for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
+          if (own.parts[p].peer == graph::kAnySource) {
+            continue;
+          }
+          const DurationNs length = seen(observed, id, p).length();
+          DurationNs& fastest =
+              fastest_.try_emplace(channel_of(own, p), length).first->second;
+          fastest = std::min(fastest, length);
+        }
+      }
+    }
   }
 
   uint32_t node_of_part(const graph::PartOf& part) const {
@@ -235,6 +324,7 @@ class Calibration {
   std::vector<const ObservedRank*> observed_;     ///< by rank
   std::unordered_map<uint32_t, TimeNs> origins_;  ///< by clock: the first arrival
   std::map<Key, Meeting> meetings_;
+  std::map<ChannelAndSize, DurationNs> fastest_;  ///< as either end saw it; see fastest_of_channel
 };
 
 /// The kinds of iterations that were met, each with what calibration needs of it.

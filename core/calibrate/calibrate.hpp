@@ -9,7 +9,9 @@
 ///   collective   from the last arrival to the end
 ///   broadcast    root: its span; others: from the later of own arrival and the root's
 ///   reduce, gather, scatter   the reverse
-///   send, recv   from the later of the two arrivals; an eager send (nccl, small): its span
+///   send, recv   from the later of the two arrivals; an eager send (nccl, small): its span.
+///                Several parts that end with their batch did not all take that long: each takes as
+///                long as the other end shows, and the last one to the end of the batch
 /// Members that were not observed, or in another run, were instant: they made nobody wait
 /// (architecture 7). Where members of one run are on different clocks their arrivals cannot be compared. Whoever came last did
 /// not wait, so the shortest of their times is taken for the transfer: of a collective the least

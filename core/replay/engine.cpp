@@ -201,13 +201,21 @@ class Engine {
 
   // ---- Lanes ----
 
+  bool have_work() {
+    while (work_.empty()) {
+      if (!halted_.empty()) {
+        work_.assign(halted_.rbegin(), halted_.rend());
+        halted_.clear();
+      } else if (!begin_next()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   void go() {
     do {
-      while (failure_.ok() && (!work_.empty() || !halted_.empty() || begin_next())) {
-        if (work_.empty()) {
-          work_.assign(halted_.rbegin(), halted_.rend());
-          halted_.clear();
-        }
+      while (failure_.ok() && have_work()) {
         const RankLane next = work_.back();
         work_.pop_back();
         run_lane(next.rank, next.lane);

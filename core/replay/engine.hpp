@@ -15,8 +15,8 @@
 ///   broadcast              root: start = its arrival; others: max(own arrival, root's arrival)
 ///   scatter, reduce, gather
 ///                          root: the last arrival of the group; others: max(own, root's arrival)
-///   send                   max(own arrival, its recv's arrival); on backend "nccl" with at most
-///                          `eager_bytes`: own arrival
+///   send                   max(own arrival, its recv's arrival); on backend "nccl" with 1 to
+///                          `eager_bytes` bytes: own arrival (0: its size is not known)
 ///   recv                   max(own arrival, its send's arrival)
 ///   and end = start + duration.
 ///   batch                  its parts arrive at ready, each follows its rule; end = the last end
@@ -40,7 +40,7 @@
 namespace prism::replay {
 
 struct ReplayOptions {
-  /// NCCL: a send of at most so many bytes does not wait for its recv.
+  /// NCCL: a send of 1 to so many bytes does not wait for its recv.
   uint64_t eager_bytes = 64 * 1024;
   /// false: iteration times and the end only, twice as fast; all that the other options ask for
   /// stays empty.

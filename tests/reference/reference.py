@@ -179,7 +179,7 @@ class Replay:
 
     def is_eager(self, me):
         part = self.part(me)
-        return self.job.backend(me[0], part) == "nccl" and part["bytes"] <= self.eager_bytes
+        return self.job.backend(me[0], part) == "nccl" and 0 < part["bytes"] <= self.eager_bytes
 
     # The clock.
 

@@ -40,7 +40,7 @@ class Trace(RunCase):
         result = self.prism("trace", "info", "job.csv", "--json")
         self.assert_ok(result)
         info = json.loads(result.stdout)
-        self.assertEqual((info["format"], info["world_size"], info["nodes"]), ("microbatch", 8, 816))
+        self.assertEqual((info["origin"], info["world_size"], info["nodes"]), ("microbatch trace", 8, 816))
         for iteration, measured in zip(info["iterations"], self.measured(), strict=True):
             self.assertAlmostEqual(iteration["observed_ns"], measured, delta=2)
             self.assertAlmostEqual(iteration["replayed_ns"], measured, delta=1000)

@@ -42,19 +42,18 @@ Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observatio
   calibrate::CalibrateOptions of_times;
   of_times.whole = whole;
   PRISM_TRY_ASSIGN(result.calibrated, calibrate::calibrate(observation, of_times));
-  const std::vector<graph::IterationKind>& kinds = result.calibrated.trace.kinds;
-  if (kinds.size() != 1) {
-    return run_error(kinds[1].difference);
-  }
   replay::ReplayOptions options;
   options.critical_path = false;
   for (Rank rank = 0; rank < observation.world_size; ++rank) {
     options.record.push_back(rank);
   }
-  for (const graph::Sample& sample : kinds.front().samples) {
-    PRISM_TRY_ASSIGN(replay::ReplayResult replayed,
-                     replay::replay(kinds.front().job, sample.times, options));
-    result.replayed.push_back(std::move(replayed));
+  for (const graph::IterationKind& kind : result.calibrated.trace.kinds) {
+    for (const graph::Sample& sample : kind.samples) {
+      PRISM_TRY_ASSIGN(replay::ReplayResult replayed,
+                       replay::replay(kind.job, sample.times, options));
+      result.replayed.push_back(std::move(replayed));
+      result.iterations.push_back(sample.iteration);
+    }
   }
   return result;
 }

@@ -25,9 +25,10 @@ void set_clocks(calibrate::Observation& observation, const std::vector<std::vect
 
 struct Calibrated {
   calibrate::Calibrated calibrated;
-  std::vector<replay::ReplayResult> replayed;  ///< of each sample, with the times of all ranks
+  /// Of each sample, with the times of all ranks: kind after kind.
+  std::vector<replay::ReplayResult> replayed;
+  std::vector<uint32_t> iterations;  ///< of the samples
 };
-/// Errors: also that iterations are of several kinds.
 Result<Calibrated> calibrate_and_replay(const calibrate::Observation& observation, bool whole);
 
 }  // namespace prism::trace_test
