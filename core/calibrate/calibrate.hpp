@@ -11,9 +11,10 @@
 ///   reduce, gather, scatter   the reverse
 ///   send, recv   from the later of the two arrivals; an eager send (nccl, small): its span
 /// Members that were not observed, or in another run, were instant: they made nobody wait
-/// (architecture 7). Where members of one run are on different clocks their arrivals cannot be compared. Whoever came last did
-/// not wait, so the shortest of their times is taken for the transfer: of a collective the least
-/// over clocks of (first end - last arrival), of a message the shorter of its two spans.
+/// (architecture 7). Where members of one run are on different clocks their arrivals cannot be
+/// compared. Whoever came last did not wait, so the shortest of their times is taken for the
+/// transfer: of a collective the least over clocks of (first end - last arrival), of a message the
+/// shorter of its two spans.
 ///
 /// Clocks are never exact. A duration or gap that would be negative becomes 0 and is counted.
 #pragma once
