@@ -17,6 +17,8 @@
 #include <vector>
 #include <zlib.h>
 
+#include "bench/counting_sink.hpp"
+
 #include "plugins/formats/kineto/decimal.hpp"
 #include "plugins/formats/kineto/import.hpp"
 #include "plugins/formats/kineto/scanner.hpp"
@@ -179,55 +181,11 @@ Input& input() {
   return made;
 }
 
-/// Counts nodes and keeps nothing.
-struct CountingSink {
-  uint64_t nodes = 0;
-  uint32_t others = 0;
-
-  prism_trace_sink_t c() {
-    return {sizeof(prism_trace_sink_t), 0,         this, &begin_rank, &add_lane,
-            &add_communicator,          &add_node, &note};
-  }
-  static prism_status_t begin_rank(void* /*ctx*/, uint32_t /*rank*/, uint32_t /*clock*/,
-                                   prism_str_t /*source*/,
-                                   const prism_error_sink_t* /*err*/) noexcept {
-    return PRISM_STATUS_OK;
-  }
-  static prism_status_t add_lane(void* ctx, int32_t /*kind*/, prism_str_t /*name*/, uint32_t* index,
-                                 const prism_error_sink_t* /*err*/) noexcept {
-    *index = static_cast<CountingSink*>(ctx)->others++;
-    return PRISM_STATUS_OK;
-  }
-  static prism_status_t add_communicator(void* ctx, const prism_trace_communicator_t* /*c*/,
-                                         uint32_t* index,
-                                         const prism_error_sink_t* /*err*/) noexcept {
-    *index = static_cast<CountingSink*>(ctx)->others++;
-    return PRISM_STATUS_OK;
-  }
-  static prism_status_t add_node(void* ctx, const prism_trace_node_t* /*node*/, uint32_t* index,
-                                 const prism_error_sink_t* /*err*/) noexcept {
-    *index = static_cast<uint32_t>(static_cast<CountingSink*>(ctx)->nodes++);
-    return PRISM_STATUS_OK;
-  }
-  static void note(void* /*ctx*/, prism_str_t /*text*/) noexcept {}
-};
-
-/// "VmHWM:" of this process, in bytes.
-uint64_t memory(std::string_view what) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(what)) {
-      return std::stoull(line.substr(what.size())) * 1024;
-    }
-  }
-  return 0;
-}
-
 void import(benchmark::State& state, const std::string& path) {
   std::ofstream("/proc/self/clear_refs") << 5;  // the peak begins anew
   uint64_t nodes = 0;
   for (auto _ : state) {
-    CountingSink counting;
+    prism::bench::CountingSink counting;
     const prism_trace_sink_t c = counting.c();
     prism::sdk::TraceSink sink(c);
     const std::vector<prism::sdk::TraceInput> inputs = {{path, 0}};
@@ -237,7 +195,7 @@ void import(benchmark::State& state, const std::string& path) {
   state.SetBytesProcessed(static_cast<int64_t>(input().bytes()) * state.iterations());
   state.counters["nodes"] = static_cast<double>(nodes);
   state.counters["input_MB"] = static_cast<double>(input().bytes()) / 1e6;
-  state.counters["peak_MB"] = static_cast<double>(memory("VmHWM:")) / 1e6;
+  state.counters["peak_MB"] = static_cast<double>(prism::bench::memory("VmHWM:")) / 1e6;
 }
 
 void plain(benchmark::State& state) {

@@ -352,8 +352,8 @@ class Kinds {
   Result<size_t> kind_of(const Observation& one) {
     for (size_t kind = 0; kind < result_.trace.kinds.size(); ++kind) {
       const graph::Job& job = result_.trace.kinds[kind].job;
-      const bool same = std::all_of(
-          one.ranks.begin(), one.ranks.end(), [&](const ObservedRank& observed) {
+      const bool same =
+          std::all_of(one.ranks.begin(), one.ranks.end(), [&](const ObservedRank& observed) {
             return graph::first_difference(job.program(observed.program.rank), observed.program)
                 .empty();
           });
@@ -488,9 +488,9 @@ Result<Calibrated> calibrate(const graph::Job& graph, const std::vector<Observat
   Calibrated result;
   Kinds kinds(options, result);
   PRISM_TRY_ASSIGN(const size_t kind, kinds.add_kind(graph));
-  const bool one_iteration = std::all_of(
-      graph.classes.begin(), graph.classes.end(),
-      [](const graph::Class& c) { return c.program.iterations <= 1; });
+  const bool one_iteration =
+      std::all_of(graph.classes.begin(), graph.classes.end(),
+                  [](const graph::Class& c) { return c.program.iterations <= 1; });
   const auto add = [&](const Observation& one, uint32_t iteration, uint32_t repeat) -> Status {
     for (const ObservedRank& observed : one.ranks) {
       PRISM_TRY(graph::compare_structure(graph, observed.program)

@@ -13,9 +13,10 @@
 ///                Several parts that end with their batch did not all take that long: each takes as
 ///                long as the other end shows, and the last one to the end of the batch
 /// Members that were not observed, or in another run, were instant: they made nobody wait
-/// (architecture 7). Where members of one run are on different clocks their arrivals cannot be compared. Whoever came last did
-/// not wait, so the shortest of their times is taken for the transfer: of a collective the least
-/// over clocks of (first end - last arrival), of a message the shorter of its two spans.
+/// (architecture 7). Where members of one run are on different clocks their arrivals cannot be
+/// compared. Whoever came last did not wait, so the shortest of their times is taken for the
+/// transfer: of a collective the least over clocks of (first end - last arrival), of a message the
+/// shorter of its two spans.
 ///
 /// Clocks are never exact. A duration or gap that would be negative becomes 0 and is counted.
 #pragma once

@@ -356,12 +356,11 @@ Status keep_ranks(Observation& observation, const std::vector<Rank>& ranks) {
   std::vector<ObservedRank> kept;
   kept.reserve(ranks.size());
   for (const Rank rank : std::set<Rank>(ranks.begin(), ranks.end())) {
-    const auto found =
-        std::find_if(observation.ranks.begin(), observation.ranks.end(),
-                     [rank](const ObservedRank& observed) { return observed.program.rank == rank; });
+    const auto found = std::find_if(
+        observation.ranks.begin(), observation.ranks.end(),
+        [rank](const ObservedRank& observed) { return observed.program.rank == rank; });
     if (found == observation.ranks.end()) {
-      return run_error("rank " + std::to_string(rank) + " was not observed",
-                       Code::InvalidArgument);
+      return run_error("rank " + std::to_string(rank) + " was not observed", Code::InvalidArgument);
     }
     kept.push_back(std::move(*found));
   }

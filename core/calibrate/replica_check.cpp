@@ -205,8 +205,7 @@ class Check {
         double sum = 0;
         double middle = 0;
         for (size_t r = 0; r < ranks.size(); ++r) {
-          const DurationNs duration =
-              graph::TimesOfRank(job_, sample.times, ranks[r]).duration(id);
+          const DurationNs duration = graph::TimesOfRank(job_, sample.times, ranks[r]).duration(id);
           sum += static_cast<double>(duration);
           logs[r] = std::log(std::max(1.0, static_cast<double>(duration)));
           middle += logs[r];
@@ -314,13 +313,12 @@ std::vector<std::string> ReplicaCheck::in_words() const {
     const Outlier& o = outliers[i];
     char factor[32];
     std::snprintf(factor, sizeof factor, "%.3f", o.factor);
-    text.push_back("rank " + std::to_string(o.rank) + " computes " + factor + " times as long as " +
-                   (o.replicas == 1 ? "its replica" : "the median of its " +
-                                                          std::to_string(o.replicas) +
-                                                          " replicas") +
-                   (o.run_spread < 0 ? " (one run: its spread is not known)"
-                                     : " (from run to run that moves by " + percent(o.run_spread) +
-                                           ")"));
+    text.push_back(
+        "rank " + std::to_string(o.rank) + " computes " + factor + " times as long as " +
+        (o.replicas == 1 ? "its replica"
+                         : "the median of its " + std::to_string(o.replicas) + " replicas") +
+        (o.run_spread < 0 ? " (one run: its spread is not known)"
+                          : " (from run to run that moves by " + percent(o.run_spread) + ")"));
   }
   if (outliers.size() > kMostShown) {
     text.push_back("and " + std::to_string(outliers.size() - kMostShown) + " more ranks");
@@ -329,9 +327,10 @@ std::vector<std::string> ReplicaCheck::in_words() const {
       "in one run the same work of replicas lies " + percent(same_run_spread) + " apart";
   constexpr double kTogether = 0.5;
   if (holds()) {
-    text.push_back("replicas agree: " + apart + ", and with the times of one for all the "
-                   "iteration time changes by " + percent(sharing_error) + " (at most " +
-                   percent(sharing_worst) + ")");
+    text.push_back("replicas agree: " + apart +
+                   ", and with the times of one for all the "
+                   "iteration time changes by " +
+                   percent(sharing_error) + " (at most " + percent(sharing_worst) + ")");
     return text;
   }
   text.push_back(apart + (work_correlation > kTogether

@@ -19,9 +19,10 @@ const Usage kUsage{
     "From what was observed of some or all ranks, each slice on its own clock, to times without\n"
     "waiting. With --graph, ranks that were not observed get those of a replica.",
     {},
-    with_trace_flags({{"output", "PATH", "the file to write"},
-                      {"graph", "PATH", "a .prism file that says what all ranks do"},
-                      {"assume-replicas", "", "share times although replicas were seen to differ"}}),
+    with_trace_flags(
+        {{"output", "PATH", "the file to write"},
+         {"graph", "PATH", "a .prism file that says what all ranks do"},
+         {"assume-replicas", "", "share times although replicas were seen to differ"}}),
     kTraceFiles,
     "FILE"};
 
@@ -72,12 +73,12 @@ void print(const calibrate::Calibrated& calibrated, const calibrate::Coverage& c
       estimated += report.estimated;
     }
   }
-  std::printf("%s; %llu transfers estimated across clocks; made 0 because they would be negative: "
-              "%llu gaps (at most %s), %llu transfers (at most %s)\n",
-              count_of(samples, "sample").c_str(), static_cast<unsigned long long>(estimated),
-              static_cast<unsigned long long>(gaps.count), format_duration(gaps.largest).c_str(),
-              static_cast<unsigned long long>(transfers.count),
-              format_duration(transfers.largest).c_str());
+  std::printf(
+      "%s; %llu transfers estimated across clocks; made 0 because they would be negative: "
+      "%llu gaps (at most %s), %llu transfers (at most %s)\n",
+      count_of(samples, "sample").c_str(), static_cast<unsigned long long>(estimated),
+      static_cast<unsigned long long>(gaps.count), format_duration(gaps.largest).c_str(),
+      static_cast<unsigned long long>(transfers.count), format_duration(transfers.largest).c_str());
   for (const std::string& sentence : check.in_words()) {
     std::printf("%s\n", sentence.c_str());
   }

@@ -263,7 +263,8 @@ void add_repeat(graph::Trace& trace, graph::Job job, uint32_t repeat,
     std::string found;
     for (size_t c = 0; c < job.classes.size() && found.empty(); ++c) {
       found = graph::first_difference(kind.job.classes[c].program, job.classes[c].program);
-      found = found.empty() ? "" : "rank " + std::to_string(job.classes[c].program.rank) + ", " + found;
+      found =
+          found.empty() ? "" : "rank " + std::to_string(job.classes[c].program.rank) + ", " + found;
     }
     if (found.empty()) {
       kind.samples.push_back(std::move(sample));

@@ -61,8 +61,7 @@ class ExperimentRun {
   Status open_rank_plugins();
   Result<schedule::Collected> collect(const World& world, bool fresh);
   Result<RunReport> predict(const World& world, bool fresh);
-  Status write_timeline_of(const World& world, const graph::Trace& trace,
-                           RunReport& report) const;
+  Status write_timeline_of(const World& world, const graph::Trace& trace, RunReport& report) const;
   Result<Verification> verify(uint32_t ranks);
   World world_to_verify(uint32_t ranks) const;
   Result<schedule::MeasuredLink> measure_link(const World& world);

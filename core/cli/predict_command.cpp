@@ -66,21 +66,24 @@ std::string text_of(const graph::Trace& trace, const replay::Prediction& predict
   for (const auto& [kind, ns] : prediction.critical_path) {
     text += (&kind == &prediction.critical_path.front().first ? "" : ", ") +
             std::string(graph::to_string(kind)) + " " +
-            format_percent(static_cast<double>(ns) / static_cast<double>(std::max<DurationNs>(1, total)));
+            format_percent(static_cast<double>(ns) /
+                           static_cast<double>(std::max<DurationNs>(1, total)));
   }
   Table table({"ranks", "compute", "communication", "waiting"});
   for (const Row& row : rows_of(job, prediction)) {
     table.add({graph::ranks_in_words(row.ranks), format_duration(row.time.compute),
                format_duration(row.time.communication), format_duration(row.time.waiting)});
   }
-  text += "\n\nper iteration and rank (median), ranks of equal structure together\n" + table.to_string();
+  text += "\n\nper iteration and rank (median), ranks of equal structure together\n" +
+          table.to_string();
   for (const std::string& note : trace.notes) {
     text += "\nnote: " + note;
   }
   const auto missing = static_cast<size_t>(
       std::count(trace.times_from.begin(), trace.times_from.end(), graph::kNone));
   if (missing > 0) {
-    text += "\nnote: the times of " + count_of(missing, "rank") + " are missing: those of the graph count";
+    text += "\nnote: the times of " + count_of(missing, "rank") +
+            " are missing: those of the graph count";
   }
   return text + (trace.notes.empty() && missing == 0 ? "" : "\n");
 }

@@ -280,8 +280,8 @@ Result<TraceInfo> examine(calibrate::Calibrated calibrated) {
 std::string render_text(const TraceInfo& info) {
   const graph::Trace& trace = info.calibrated.trace;
   const Size size = size_of(trace);
-  std::string text = info.origin + " of " +
-                     count_of(trace.kinds.front().job.world_size, "rank") + ": " + count_of(size.nodes, "node") + " on " + count_of(size.lanes, "lane") +
+  std::string text = info.origin + " of " + count_of(trace.kinds.front().job.world_size, "rank") +
+                     ": " + count_of(size.nodes, "node") + " on " + count_of(size.lanes, "lane") +
                      ", " + count_of(size.groups.size(), "group") + ", " +
                      count_of(info.samples.size(), "iteration") + "\n";
   for (const std::string& note : trace.notes) {

@@ -27,7 +27,7 @@ struct ReplayedSample {
   uint32_t repeat = 0;
   uint32_t kind = 0;
   DurationNs replayed = 0;
-  DurationNs waiting = 0;  ///< sum over all ranks
+  DurationNs waiting = 0;                       ///< sum over all ranks
   std::vector<CommunicationUse> communication;  ///< the longest first
 };
 

@@ -165,8 +165,7 @@ Result<TraceInput> read_prism_files(const std::vector<plugin::TraceFile>& files)
       continue;
     }
     if (files.size() > 1) {
-      return config_error("'" + file.path +
-                          "' is a whole trace, not a slice: it is given alone");
+      return config_error("'" + file.path + "' is a whole trace, not a slice: it is given alone");
     }
     PRISM_TRY_ASSIGN(input.trace, graph::read_trace(file.path));
     input.origin = input.trace->origin;
@@ -186,8 +185,7 @@ const char* const kTraceFiles =
 Result<TraceInput> read_input(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const std::vector<plugin::TraceFile> files, files_of(arguments));
   if (!arguments.has("format")) {
-    PRISM_TRY_ASSIGN(const graph::FileContent content,
-                     graph::content_of_file(files.front().path));
+    PRISM_TRY_ASSIGN(const graph::FileContent content, graph::content_of_file(files.front().path));
     if (content != graph::FileContent::Other) {
       return read_prism_files(files);
     }
@@ -260,7 +258,10 @@ Result<std::string> output_path(const Arguments& arguments) {
   const std::string& path = arguments.at("output");
   for (const std::string& word : arguments.all("FILE")) {
     std::error_code error;
-    if (std::filesystem::equivalent(trace_file(word).path, path, error)) {
+    const std::filesystem::path file = trace_file(word).path;
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    if (std::filesystem::equivalent(file, path, error) ||
+        std::filesystem::equivalent(folder, path, error)) {  // of a format that writes a folder
       return config_error("--output would replace the trace '" + word + "'");
     }
   }

@@ -30,9 +30,7 @@ class Structure {
   std::string take() { return std::move(text_); }
 
  private:
-  void add(uint64_t number) {
-    text_.append(reinterpret_cast<const char*>(&number), sizeof number);
-  }
+  void add(uint64_t number) { text_.append(reinterpret_cast<const char*>(&number), sizeof number); }
   void add(const std::string& text) {
     add(text.size());
     text_ += text;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/file.hpp"
+#include "core/base/folder.hpp"
 #include "core/plugin/bound.hpp"
 #include "prism/abi/draft/format.h"
 #include "prism/host/call_notes.hpp"
@@ -334,14 +335,15 @@ class PluginFormat final : public Format {
       return config_error(plugin_.name() + " cannot export");
     }
     const Reader reader(job, times, first_iteration);
-    return replace_file(path, [&](const std::string& unfinished) {
+    const auto write = [&](const std::string& unfinished) {
       const host::ErrorSink error;
       const auto entered = threads_.enter(host::ThreadTag::Control, "export_trace");
       const host::NotedCall noted(plugin_.name(), "export_trace");
       const prism_status_t status =
           table_.export_trace(session_, &reader.c(), to_c(unfinished), error.c());
       return outcome(plugin_, "export_trace", status, error, Domain::Run);
-    });
+    };
+    return table_.exports_folder != 0 ? replace_folder(path, write) : replace_file(path, write);
   }
 
  private:

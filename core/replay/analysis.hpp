@@ -20,8 +20,8 @@ class Analysis {
 
   /// The node arrives `gap` after all that it depends on had ended, at `ready`; `latest` is the one
   /// on another lane that ended last, or nullptr when its own lane's did.
-  void arrived(Rank rank, const CompiledLane& lane, const Op& op, const LaneState& at,
-               TimeNs ready, DurationNs gap, const Dependency* latest) {
+  void arrived(Rank rank, const CompiledLane& lane, const Op& op, const LaneState& at, TimeNs ready,
+               DurationNs gap, const Dependency* latest) {
     if (lane.main) {
       split_arrival(rank, op, at, ready, gap, latest);
     }
@@ -72,8 +72,8 @@ class NoAnalysis {
                const LaneState& /*at*/, TimeNs /*ready*/, DurationNs /*gap*/,
                const Dependency* /*latest*/) {}
   void waited(Rank /*waiting*/, const Op& /*op*/, Rank /*late*/, DurationNs /*wait*/) {}
-  void ended(Rank /*rank*/, const CompiledLane& /*lane*/, const Op& /*op*/,
-             const LaneState& /*at*/, TimeNs /*end*/) {}
+  void ended(Rank /*rank*/, const CompiledLane& /*lane*/, const Op& /*op*/, const LaneState& /*at*/,
+             TimeNs /*end*/) {}
   void finish() {}
 };
 

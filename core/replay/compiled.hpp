@@ -52,7 +52,7 @@ struct ReadingLane {
 struct CompiledLane {
   uint32_t first_op = 0;
   uint32_t op_count = 0;
-  bool cpu = false;  ///< its ends end iterations: a CPU lane; every lane where there is none
+  bool cpu = false;   ///< its ends end iterations: a CPU lane; every lane where there is none
   bool main = false;  ///< the first of those
   std::vector<ReadingLane> read_by;
 };

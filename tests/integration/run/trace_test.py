@@ -66,6 +66,24 @@ class Trace(RunCase):
         self.assertEqual({event["pid"] for event in slices}, set(range(8)))
         self.assertIn("backward-compute", {event["name"] for event in slices})
 
+    def test_a_folder_of_chakra_traces_comes_back(self):
+        if "chakra" not in self.prism("plugin", "list").stdout:
+            self.skipTest("the plugin chakra is not built")
+        to_csv = ("--to", "csv", "--output")
+        self.assert_ok(self.prism("trace", "export", "job.csv", *to_csv, "before.csv", "--iteration", "1"))
+        to_chakra = ("trace", "export", "job.csv", "--to", "chakra", "--iteration", "1", "--output")
+        for _ in range(2):  # the second replaces the first
+            self.assert_ok(self.prism(*to_chakra, "out"))
+        files = [f"out/trace.{rank}.et" for rank in range(8)]
+        self.assertEqual({str(path.relative_to(self.folder)) for path in (self.folder / "out").iterdir()},
+                         {*files, "out/comm_group.json"})
+        self.assert_ok(self.prism("trace", "export", *files, *to_csv, "after.csv"))
+        self.assertEqual((self.folder / "after.csv").read_text(), (self.folder / "before.csv").read_text())
+        self.assertIn("would replace the trace 'out/trace.0.et'",
+                      self.refused(2, "export", *files, "--to", "chakra", "--output", "out/"))
+        (self.folder / "out" / "notes.txt").touch()
+        self.assertIn("it has 'notes.txt'", self.refused(1, *to_chakra[1:], "out"))
+
     def test_mistakes(self):
         self.assertIn("there is no file 'nothing.csv'", self.refused(2, "info", "nothing.csv"))
         (self.folder / "other.txt").write_text("hello\n")

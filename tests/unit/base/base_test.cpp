@@ -2,11 +2,14 @@
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/folder.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/status.hpp"
 
@@ -101,6 +104,52 @@ TEST_F(Files, AFailedWriteLeavesTheOldFile) {
   std::signal(SIGXFSZ, handler);
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(*read_file(path, 10), "old");
+}
+
+/// Writes a file with each of the names.
+auto writer_of(const std::vector<std::string>& names) {
+  return [names](const std::string& folder) -> Status {
+    for (const std::string& name : names) {
+      PRISM_TRY(write_file_atomically(join_path(folder, name), name));
+    }
+    return {};
+  };
+}
+
+TEST_F(Files, AFolderIsReplacedAsAWhole) {
+  const std::string path = folder_ + "/out";
+  ASSERT_TRUE(replace_folder(path, writer_of({"a", "b"})).ok());
+  EXPECT_EQ(*read_file(path + "/b", 10), "b");
+  ASSERT_TRUE(replace_folder(path + "/", writer_of({"a", "b", "c"})).ok());
+  EXPECT_EQ(*read_file(path + "/c", 10), "c");
+  const auto entries = std::filesystem::directory_iterator(folder_);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "nothing unfinished is left";
+}
+
+TEST_F(Files, AFolderWithSomethingElseIsNotReplaced) {
+  const std::string path = folder_ + "/out";
+  ASSERT_TRUE(replace_folder(path, writer_of({"a", "mine"})).ok());
+  const Status status = replace_folder(path, writer_of({"a", "b"}));
+  EXPECT_NE(status.to_string().find("it has 'mine', which is not of what is written"),
+            std::string::npos);
+  EXPECT_EQ(*read_file(path + "/mine", 10), "mine");
+  ASSERT_TRUE(write_file_atomically(folder_ + "/file", "old").ok());
+  EXPECT_NE(replace_folder(folder_ + "/file", writer_of({"a"})).to_string().find("no folder"),
+            std::string::npos);
+  EXPECT_EQ(replace_folder(folder_ + "/no/out", writer_of({"a"})).code(), Code::NotFound);
+}
+
+TEST_F(Files, AFailedWriteLeavesTheOldFolder) {
+  const std::string path = folder_ + "/out";
+  ASSERT_TRUE(replace_folder(path, writer_of({"a"})).ok());
+  const Status status = replace_folder(path, [](const std::string& unfinished) -> Status {
+    PRISM_TRY(write_file_atomically(unfinished + "/a", "new"));
+    return run_error("no more");
+  });
+  EXPECT_EQ(status.to_string(), "no more");
+  EXPECT_EQ(*read_file(path + "/a", 10), "a");
+  const auto entries = std::filesystem::directory_iterator(folder_);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
 
 }  // namespace

@@ -166,7 +166,8 @@ void expect_same_times(const Program& expected, const graph::RankTimes& found, T
     const Node& node = expected.nodes[id];
     EXPECT_EQ(found.durations[id], node.duration) << "rank " << rank << ", node " << id;
     const bool first = !begun[node.lane] && node.dependency_count == 0;
-    EXPECT_EQ(found.gaps[id], node.gap - (first ? origin : 0)) << "rank " << rank << ", node " << id;
+    EXPECT_EQ(found.gaps[id], node.gap - (first ? origin : 0))
+        << "rank " << rank << ", node " << id;
     begun[node.lane] = true;
     for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
       if (!several_end_at_once(observed, node)) {
@@ -254,7 +255,8 @@ std::optional<Replayed> replay_slice(const Job& job, const std::vector<Rank>& sl
         }
       }
       communicator.ranks = std::move(members);
-      communicator.description += "," + std::to_string(&communicator - program.communicators.data());
+      communicator.description +=
+          "," + std::to_string(&communicator - program.communicators.data());
     }
     for (Node& node : program.nodes) {
       bool outside = false;

@@ -10,6 +10,8 @@
 ///                       prism::sdk::TraceSink& sink);                   // this one,
 ///     void export_trace(const prism::sdk::TraceReader& reader,
 ///                       const std::string& path);                       // or this, or both
+///     static constexpr bool kExportsFolder = true;  // optional: `path` of export_trace is a
+///     folder
 ///   };
 ///   PRISM_PLUGIN(PRISM_PLUGIN_ID, PRISM_PLUGIN_VERSION, prism::sdk::Format<MyFormat>)
 ///
@@ -290,6 +292,9 @@ class Format {
       table.export_trace = &export_trace;
     }
     table.close = &close;
+    if constexpr (requires { T::kExportsFolder; }) {
+      table.exports_folder = T::kExportsFolder ? 1 : 0;
+    }
     return table;
   }
 

@@ -151,11 +151,14 @@ typedef struct prism_format {
   prism_status_t (*import_trace)(prism_format_session_t* session, const prism_trace_input_t* inputs,
                                  uint64_t input_count, const prism_trace_sink_t* sink,
                                  const prism_error_sink_t* err) PRISM_NOEXCEPT;
-  /** Optional. Writes the file `path`, which is new and empty; the host gives it its final name. */
+  /** Optional. Writes the file `path`, which is new and empty, or files into the folder `path`, see
+   *  `exports_folder`; the host gives it its final name. */
   prism_status_t (*export_trace)(prism_format_session_t* session,
                                  const prism_trace_reader_t* reader, prism_str_t path,
                                  const prism_error_sink_t* err) PRISM_NOEXCEPT;
   void (*close)(prism_format_session_t* session) PRISM_NOEXCEPT;
+  uint8_t exports_folder; /**< 1: an export is a folder, of a file for each rank, say */
+  uint8_t padding[7];
 } prism_format_t;
 
 PRISM_EXTERN_C_END
