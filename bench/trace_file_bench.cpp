@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Size and speed of the file of a PrismTrace: a job of 8,192 ranks in 16 classes (pipeline stages),
-/// 20 million nodes. "own": each rank has durations and gaps of its own, 20 to 800 us with 2 to 5 %
-/// of jitter, gaps of 1 to 20 us with 20 %; "shared": the ranks of a class share theirs. Counters:
-/// nodes_per_s (nodes x ranks), bytes_per_node (of the file, over nodes x ranks), MB.
+/// Size and speed of the file of a PrismTrace: a job of 8,192 ranks in 16 classes (pipeline
+/// stages), 20 million nodes. "own": each rank has durations and gaps of its own, 20 to 800 us with
+/// 2 to 5 % of jitter, gaps of 1 to 20 us with 20 %; "shared": the ranks of a class share theirs.
+/// Counters: nodes_per_s (nodes x ranks), bytes_per_node (of the file, over nodes x ranks), MB.
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <filesystem>
@@ -178,9 +178,7 @@ double nodes_of(const graph::Trace& trace) {
 /// The file, in a folder of its own; removed with the process's end.
 const std::string& path_of(bool own) {
   static const struct Folder {
-    Folder() {
-      std::filesystem::create_directory(path);
-    }
+    Folder() { std::filesystem::create_directory(path); }
     ~Folder() { std::filesystem::remove_all(path); }
     std::filesystem::path path = std::filesystem::temp_directory_path() /
                                  ("prism-trace-bench-" + std::to_string(::getpid()));

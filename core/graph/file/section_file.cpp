@@ -136,8 +136,8 @@ Result<bool> SectionFile::block_ends_at(uint64_t offset, BlockEnd& found) {
   if (!there) {
     return false;
   }
-  PRISM_TRY(read_bytes(found.trailer.directory_offset, found.directory,
-                       found.trailer.directory_bytes));
+  PRISM_TRY(
+      read_bytes(found.trailer.directory_offset, found.directory, found.trailer.directory_bytes));
   return hash_of(found.directory) == found.trailer.directory_checksum;
 }
 

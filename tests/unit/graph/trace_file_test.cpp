@@ -247,9 +247,9 @@ TEST_F(TraceFileTest, AnAppendThatWasCutOffLeavesTheOldContent) {
     put_bytes(path_, whole.substr(0, size));
     Trace found = read(path_);
     ASSERT_FALSE(found.notes.empty());
-    EXPECT_EQ(found.notes.back(), "'" + path_ + "' was not written to its end: " +
-                                      std::to_string(size - old_size) +
-                                      " bytes that were appended last are left out");
+    EXPECT_EQ(found.notes.back(),
+              "'" + path_ + "' was not written to its end: " + std::to_string(size - old_size) +
+                  " bytes that were appended last are left out");
     found.notes.pop_back();
     ASSERT_TRUE(dump(found) == dump(old)) << size;
     EXPECT_FALSE(TraceFile::open(path_)->recovery().empty());
