@@ -17,7 +17,7 @@ cmake --preset debug -B "$build" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILE
   tail -n 40 "$build.configure.log" >&2
   die 1 "configuring failed"
 }
-(($#)) || set -- decoder_fuzz experiment_fuzz manifest_fuzz elf_fuzz kineto_fuzz chakra_fuzz
+(($#)) || set -- decoder_fuzz experiment_fuzz manifest_fuzz elf_fuzz trace_file_fuzz kineto_fuzz chakra_fuzz
 ninja -C "$build" -j "$JOBS" --quiet "$@"
 
 # Sanitizer and fuzzer bound what an input may cost: 10 s (the machine may be busy) and 1 GiB.

@@ -183,14 +183,14 @@ Status write_sections(SectionWriter& writer, const Observation& observation) {
 
 }  // namespace
 
-Status write_observation(const std::string& path, const Observation& observation) {
+Status write_observation(const std::string& path, const Observation& observation,
+                         graph::Storage storage) {
   PRISM_TRY(check_observation(observation, "the observation that is to be written"));
   for (const ObservedRank& rank : observation.ranks) {
     PRISM_TRY(graph::file::check_order(rank.program));
   }
   return graph::file::replace_with_sections(
-      path, graph::file::Codec::Zstd,
-      [&](SectionWriter& writer) { return write_sections(writer, observation); });
+      path, storage, [&](SectionWriter& writer) { return write_sections(writer, observation); });
 }
 
 Result<Observation> read_observation(const std::string& path) {

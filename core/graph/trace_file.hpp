@@ -20,11 +20,7 @@
 
 namespace prism::graph {
 
-/// How the sections of a file are stored.
-enum class Storage : uint8_t {
-  Compressed,
-  Plain,  ///< for readers that have no zstd
-};
+using file::Storage;
 
 /// Replaces the file; readers see the old content or the new one. The trace is checked as by a
 /// reader before anything is written: errors of it, and of the file system.

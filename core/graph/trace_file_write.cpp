@@ -17,7 +17,6 @@
 namespace prism::graph {
 namespace {
 
-using file::Codec;
 using file::Encoder;
 using file::KindShape;
 using file::ProgramWriter;
@@ -111,8 +110,7 @@ Status write_trace(const std::string& path, const Trace& trace, Storage storage)
   }
   PRISM_TRY(file::check_times_from(trace.times_from, ranks, "the trace that is to be written"));
   return file::replace_with_sections(
-      path, storage == Storage::Plain ? Codec::Plain : Codec::Zstd,
-      [&](SectionWriter& writer) { return write_sections(writer, trace); });
+      path, storage, [&](SectionWriter& writer) { return write_sections(writer, trace); });
 }
 
 Status append_samples(const std::string& path, uint32_t kind, const std::vector<Sample>& samples) {
@@ -137,7 +135,7 @@ Status append_samples(const std::string& path, uint32_t kind, const std::vector<
       ::lseek(fd.get(), static_cast<off_t>(end), SEEK_SET) < 0) {
     return io_error("append to", path, errno);
   }
-  SectionWriter writer(fd, path, end, before.last_trailer(), Codec::Zstd);
+  SectionWriter writer(fd, path, end, before.last_trailer(), Storage::Compressed);
   Status status;
   for (uint32_t s = 0; s < samples.size() && status.ok(); ++s) {
     status = file::write_sample(writer, kind, first + s, trace.kinds_[kind], samples[s]);

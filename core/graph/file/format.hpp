@@ -39,6 +39,12 @@ enum class SectionType : uint16_t {
 /// How a section's bytes are stored.
 enum class Codec : uint16_t { Plain = 0, Zstd = 1 };
 
+/// How a writer stores the sections of a file.
+enum class Storage : uint8_t {
+  Compressed,  ///< those that become smaller
+  Plain,       ///< for readers that have no zstd
+};
+
 /// What a reader needs in memory is at most kMemoryBase + kMemoryPerByte times the file's size;
 /// a writer pads the file until it is so. This stops files that claim to be huge.
 inline constexpr uint64_t kMemoryBase = uint64_t{64} << 20U;

@@ -12,6 +12,7 @@
 namespace prism::graph::file {
 namespace {
 
+constexpr uint64_t kMarkInTrailer = 32;  ///< where the mark stands
 constexpr uint64_t kScanBytes = uint64_t{1} << 20U;
 /// Bytes that look like a trailer and are none, before the file is given up.
 constexpr int kMostFalseTrailers = 64;
@@ -59,8 +60,9 @@ Result<SectionFile> SectionFile::open(const std::string& path, uint32_t content)
   PRISM_TRY_ASSIGN(Descriptor fd, open_regular(path, size));
   SectionFile file(path, std::move(fd), size);
   PRISM_TRY(file.read_header(content));
-  PRISM_TRY(file.find_end());
-  PRISM_TRY(file.read_directories());
+  BlockEnd last;
+  PRISM_TRY(file.find_end(last));
+  PRISM_TRY(file.read_directories(std::move(last)));
   return file;
 }
 
@@ -113,7 +115,7 @@ Result<bool> SectionFile::trailer_at(uint64_t offset, Trailer& trailer) {
   std::string bytes;
   PRISM_TRY(read_bytes(offset, bytes, kTrailerBytes));
   const std::string_view checked(bytes.data(), kTrailerBytes - 8);
-  if (checked.substr(32) != as_text(kTrailerMagic) ||
+  if (checked.substr(kMarkInTrailer) != as_text(kTrailerMagic) ||
       number_at<uint64_t>(bytes.data() + checked.size()) != hash_of(checked)) {
     return false;
   }
@@ -129,26 +131,21 @@ Result<bool> SectionFile::trailer_at(uint64_t offset, Trailer& trailer) {
            trailer.directory_offset - trailer.previous_trailer >= kTrailerBytes));
 }
 
-Result<bool> SectionFile::directory_of(const Trailer& trailer, std::string& directory) {
-  PRISM_TRY(read_bytes(trailer.directory_offset, directory, trailer.directory_bytes));
-  return hash_of(directory) == trailer.directory_checksum;
+Result<bool> SectionFile::block_ends_at(uint64_t offset, BlockEnd& found) {
+  PRISM_TRY_ASSIGN(const bool there, trailer_at(offset, found.trailer));
+  if (!there) {
+    return false;
+  }
+  PRISM_TRY(
+      read_bytes(found.trailer.directory_offset, found.directory, found.trailer.directory_bytes));
+  return hash_of(found.directory) == found.trailer.directory_checksum;
 }
 
-Status SectionFile::find_end() {
-  Trailer trailer;
-  std::string directory;
-  const auto ends_at = [&](uint64_t offset) -> Result<bool> {
-    PRISM_TRY_ASSIGN(const bool there, trailer_at(offset, trailer));
-    if (!there) {
-      return false;
-    }
-    PRISM_TRY_ASSIGN(const bool whole, directory_of(trailer, directory));
-    end_ = whole ? offset + kTrailerBytes : 0;
-    return whole;
-  };
+Status SectionFile::find_end(BlockEnd& last) {
   if (size_ >= kTrailerBytes) {
-    PRISM_TRY_ASSIGN(const bool whole, ends_at(size_ - kTrailerBytes));
+    PRISM_TRY_ASSIGN(const bool whole, block_ends_at(size_ - kTrailerBytes, last));
     if (whole) {
+      end_ = size_;
       return {};
     }
   }
@@ -158,15 +155,14 @@ Status SectionFile::find_end() {
   int false_trailers = 0;
   for (uint64_t upper = size_; upper > kHeaderBytes && false_trailers < kMostFalseTrailers;) {
     const uint64_t lower = upper - std::min(kScanBytes, upper - kHeaderBytes);
-    const uint64_t last = std::min(size_, upper + mark.size() - 1);
-    PRISM_TRY(read_bytes(lower, piece, last - lower));
+    const uint64_t behind = std::min(size_, upper + mark.size() - 1);
+    PRISM_TRY(read_bytes(lower, piece, behind - lower));
     for (size_t at = piece.rfind(mark); at != std::string::npos;
          at = at == 0 ? std::string::npos : piece.rfind(mark, at - 1)) {
-      if (lower + at < 32) {
-        break;
-      }
-      PRISM_TRY_ASSIGN(const bool whole, ends_at(lower + at - 32));
+      const uint64_t trailer = lower + at - std::min<uint64_t>(lower + at, kMarkInTrailer);
+      PRISM_TRY_ASSIGN(const bool whole, block_ends_at(trailer, last));
       if (whole) {
+        end_ = trailer + kTrailerBytes;
         recovery_ = "'" + path_ + "' was not written to its end: " + std::to_string(size_ - end_) +
                     " bytes that were appended last are left out";
         return {};
@@ -181,30 +177,23 @@ Status SectionFile::find_end() {
              std::to_string(size_) + " bytes)");
 }
 
-Status SectionFile::read_directories() {
-  uint64_t at = last_trailer();
-  std::string directory;
-  while (at != 0) {
-    Trailer trailer;
-    PRISM_TRY_ASSIGN(const bool there, trailer_at(at, trailer));
-    bool whole = there;
-    if (there) {
-      PRISM_TRY_ASSIGN(whole, directory_of(trailer, directory));
-    }
+Status SectionFile::read_directories(BlockEnd last) {
+  PRISM_TRY(add_sections(last));
+  while (last.trailer.previous_trailer != 0) {
+    const uint64_t at = last.trailer.previous_trailer;
+    PRISM_TRY_ASSIGN(const bool whole, block_ends_at(at, last));
     if (!whole) {
       return bad("is damaged: the directory that ends at byte " + std::to_string(at) +
                  " is not what was written there");
     }
-    const uint64_t begin =
-        trailer.previous_trailer == 0 ? kHeaderBytes : trailer.previous_trailer + kTrailerBytes;
-    PRISM_TRY(add_sections(directory, trailer, begin));
-    at = trailer.previous_trailer;
+    PRISM_TRY(add_sections(last));
   }
   std::sort(sections_.begin(), sections_.end(),
             [](const Section& a, const Section& b) { return a.key < b.key; });
+  // What is not known here may be there as often as it likes.
   const auto twice = std::adjacent_find(
       sections_.begin(), sections_.end(), [](const Section& a, const Section& b) {
-        return a.key == b.key && a.key.type != SectionType::Padding;
+        return a.key == b.key && a.key.type < SectionType::Padding;
       });
   if (twice != sections_.end()) {
     return bad("names the section " + describe(twice->key) + " twice, at bytes " +
@@ -213,8 +202,10 @@ Status SectionFile::read_directories() {
   return {};
 }
 
-Status SectionFile::add_sections(const std::string& directory, const Trailer& trailer,
-                                 uint64_t begin) {
+Status SectionFile::add_sections(const BlockEnd& block) {
+  const auto& [trailer, directory] = block;
+  const uint64_t begin =
+      trailer.previous_trailer == 0 ? kHeaderBytes : trailer.previous_trailer + kTrailerBytes;
   sections_.reserve(sections_.size() + directory.size() / kEntryBytes);
   uint64_t free_from = begin;  // in order and apart, so that none is read for two
   for (size_t at = 0; at < directory.size(); at += kEntryBytes) {

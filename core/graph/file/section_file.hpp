@@ -66,16 +66,20 @@ class SectionFile {
     uint64_t directory_checksum = 0;
     uint64_t previous_trailer = 0;
   };
+  /// The end of a block: its trailer and the directory that this speaks of.
+  struct BlockEnd {
+    Trailer trailer;
+    std::string directory;
+  };
 
   Status read_bytes(uint64_t offset, std::string& to, uint64_t size);
   Status read_header(uint32_t content);
-  Status find_end();
-  /// Whether a trailer is at `offset`; no error where there is none.
+  /// Whether a complete block ends with a trailer at `offset`; no error where none does.
+  Result<bool> block_ends_at(uint64_t offset, BlockEnd& found);
   Result<bool> trailer_at(uint64_t offset, Trailer& trailer);
-  /// Whether the directory that the trailer speaks of is whole.
-  Result<bool> directory_of(const Trailer& trailer, std::string& directory);
-  Status read_directories();
-  Status add_sections(const std::string& directory, const Trailer& trailer, uint64_t begin);
+  Status find_end(BlockEnd& last);
+  Status read_directories(BlockEnd last);
+  Status add_sections(const BlockEnd& block);
   Status load(const SectionKey& key, const MemoryBudget& budget, std::string& where,
               std::string_view& bytes);
 

@@ -39,13 +39,13 @@ void append_entry(std::string& out, const Section& section) {
 }  // namespace
 
 SectionWriter::SectionWriter(const Descriptor& fd, std::string path, uint64_t offset,
-                             uint64_t previous_trailer, Codec codec)
+                             uint64_t previous_trailer, Storage storage)
     : fd_(fd),
       path_(std::move(path)),
       begin_(offset),
       offset_(offset),
       previous_trailer_(previous_trailer),
-      codec_(codec),
+      storage_(storage),
       zstd_(ZSTD_createCCtx(), &ZSTD_freeCCtx) {
   PRISM_ASSERT(zstd_ != nullptr);
   ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_compressionLevel, kLevel);
@@ -69,14 +69,13 @@ Status SectionWriter::add(const SectionKey& key, const Encoder& content, uint64_
 
 Status SectionWriter::add_bytes(const SectionKey& key, const std::string& raw,
                                 const std::vector<size_t>& cuts) {
-  Section section{key, codec_, offset_, raw.size(), raw.size(), 0};
+  Section section{key, Codec::Plain, offset_, raw.size(), raw.size(), 0};
   std::string_view stored = raw;
-  if (codec_ == Codec::Zstd) {
+  if (storage_ == Storage::Compressed) {
     compress(raw, cuts, compressed_);
     if (compressed_.size() < raw.size()) {
+      section.codec = Codec::Zstd;
       stored = compressed_;
-    } else {
-      section.codec = Codec::Plain;
     }
   }
   section.stored_bytes = stored.size();
@@ -126,7 +125,7 @@ Status SectionWriter::pad() {
   if (memory_ <= base + written * kMemoryPerByte) {
     return {};
   }
-  codec_ = Codec::Plain;
+  storage_ = Storage::Plain;
   const std::string zeros((memory_ - base) / kMemoryPerByte + 1 - written, '\0');
   return add_bytes({}, zeros, {});
 }
@@ -158,14 +157,14 @@ Status SectionWriter::finish() {
   return {};
 }
 
-Status replace_with_sections(const std::string& path, Codec codec,
+Status replace_with_sections(const std::string& path, Storage storage,
                              const std::function<Status(SectionWriter&)>& write) {
   return replace_file(path, [&](const std::string& unfinished) -> Status {
     const Descriptor fd(::open(unfinished.c_str(), O_WRONLY | O_CLOEXEC));
     if (fd.get() < 0) {
       return io_error("write", unfinished, errno);
     }
-    SectionWriter writer(fd, unfinished, 0, 0, codec);
+    SectionWriter writer(fd, unfinished, 0, 0, storage);
     return write(writer);
   });
 }

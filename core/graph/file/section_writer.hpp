@@ -23,7 +23,7 @@ class SectionWriter {
   /// Writes where `fd` stands, which is byte `offset` of the file `path`. `previous_trailer` is the
   /// offset of the trailer of the block before; 0: there is none.
   SectionWriter(const Descriptor& fd, std::string path, uint64_t offset, uint64_t previous_trailer,
-                Codec codec);
+                Storage storage);
 
   /// The header of a new file.
   void begin(uint32_t content);
@@ -47,7 +47,7 @@ class SectionWriter {
   uint64_t begin_;
   uint64_t offset_;
   uint64_t previous_trailer_;
-  Codec codec_;
+  Storage storage_;
   uint64_t memory_ = 0;
   std::string buffer_;
   std::string compressed_;
@@ -56,7 +56,7 @@ class SectionWriter {
 };
 
 /// Replaces the file `path` by one that `write` fills from its header to `finish`.
-Status replace_with_sections(const std::string& path, Codec codec,
+Status replace_with_sections(const std::string& path, Storage storage,
                              const std::function<Status(SectionWriter&)>& write);
 
 }  // namespace prism::graph::file
