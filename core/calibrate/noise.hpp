@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the times of a job vary, and times as another iteration of all its ranks might have them.
+///
+/// A collective waits for the slowest of its ranks. Where ranks share measured times they are
+/// never slow at different moments, so that a replay of them is too short, the more so the more
+/// ranks there are. What is missing is the part of the variation that is independent between ranks
+/// (paper 5.3 measures one replica for all); what slows all of them at once is no part of it, nor
+/// is a rank that is always slow. Each compute node and each gap of a measured rank is taken for
+///
+///   level(rank, node) x common(run, node) x pace(rank, run) x residual(rank, run, node)
+///
+///   level     its mean over the runs: what the rank is, persistently
+///   common    how much longer the run was for all measured ranks (over all nodes), and how much
+///             longer the node was for all measured ranks of the class in that run
+///   pace      how much longer the run was for this rank alone, over all nodes
+///   residual  the rest, of which nodes are independent
+///
+/// Runs are the samples of the trace. An effect over many values is told from chance by the
+/// variance that it would have were there no such effect: only what goes beyond that is taken for
+/// it (method of moments; one rank that was measured shows nothing in common with others, and one
+/// node nothing in common with other nodes).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/status.hpp"
+#include "core/graph/trace.hpp"
+
+namespace prism::calibrate {
+
+/// Of the variance of the times of a class's nodes between its measured ranks and runs, in ns^2
+/// summed over nodes. They add up to 1, or are 0 where nothing varies or there is one run.
+struct NoiseShares {
+  double common = 0;       ///< to all measured ranks of a run
+  double persistent = 0;   ///< of a rank, in all runs
+  double independent = 0;  ///< between ranks and runs
+  uint32_t measured_ranks = 0;
+};
+
+class Noise {
+ public:
+  /// From the ranks of `kind` that were measured (`times_from`, as in graph::Trace). `kind.job`
+  /// must outlive the result.
+  /// Errors: no samples, no measured rank, a rank with times from one that has none or is of
+  /// another class.
+  /// Memory: 8 bytes for each measured time of a class while it is looked at, 4 after that.
+  static Result<Noise> estimate(const graph::IterationKind& kind,
+                                const std::vector<Rank>& times_from);
+
+  /// By class.
+  const std::vector<NoiseShares>& shares() const { return shares_; }
+
+  /// Mean times: of the measured ranks their own, of the others those of the rank that they have
+  /// them from. Ranks without times: as the programs.
+  const graph::Times& levels() const { return levels_; }
+
+  /// One iteration: for every rank its level, with the common part of a run drawn for all, a pace
+  /// drawn for each rank and a residual drawn for each compute node and gap. Communications and
+  /// transfers are as in `levels`: of those the slowest member is what was measured already.
+  ///
+  /// Residuals are those that were measured: of the node where there are 32, else of all nodes of
+  /// the class that are alike (label, lane, duration within a factor of 2), and where those are
+  /// few, of the nodes of that lane and duration. They are stretched so that their variance is
+  /// that of a new run rather than of those few that the mean was taken from; less so for measured
+  /// ranks, whose means differ by chance as well.
+  ///
+  /// The same for the same seed and iteration. 4 bytes per node, gap and part of every rank.
+  /// May be called from several threads.
+  graph::Times draw(uint64_t seed, uint64_t iteration) const;
+
+ private:
+  friend class NoiseEstimate;
+  struct Pool {
+    uint32_t first = 0;  ///< into `residuals`
+    uint32_t count = 0;
+  };
+  /// A node's duration or gap that varies.
+  struct Cell {
+    uint32_t node = 0;
+    bool gap = false;
+    Pool pool;
+  };
+  struct OfClass {
+    std::vector<Cell> cells;  ///< in order of nodes
+    std::vector<float> residuals;
+    std::vector<float> paces;                ///< of rank and run, less 1
+    std::vector<std::vector<float>> common;  ///< by run, by cell
+    float stretch = 1;                       ///< of residuals and paces
+  };
+
+  graph::RankTimes draw_rank(Rank rank, uint64_t key, uint32_t run) const;
+
+  const graph::Job* job_ = nullptr;
+  uint32_t runs_ = 0;
+  std::vector<bool> measured_;  ///< by rank
+  graph::Times levels_;
+  std::vector<OfClass> classes_;
+  std::vector<NoiseShares> shares_;
+};
+
+}  // namespace prism::calibrate
