@@ -7,18 +7,20 @@
 /// (paper 5.3 measures one replica for all); what slows all of them at once is no part of it, nor
 /// is a rank that is always slow. Each compute node and each gap of a measured rank is taken for
 ///
-///   level(rank, node) x common(run, node) x pace(rank, run) x residual(rank, run, node)
+///   level(rank, node) x common(run, node) x load(replica, run, micro-batch) x pace(rank, run)
+///                     x residual(rank, run, node)
 ///
 ///   level     its mean over the runs: what the rank is, persistently
 ///   common    how much longer the run was for all measured ranks (over all nodes), and how much
 ///             longer the node was for all measured ranks of the class in that run
+///   load      how much longer the micro-batch was, in all stages of the replica: its data
 ///   pace      how much longer the run was for this rank alone, over all nodes
 ///   residual  the rest, of which nodes are independent
 ///
-/// Runs are the samples of the trace. An effect over many values is told from chance by the
-/// variance that it would have were there no such effect: only what goes beyond that is taken for
-/// it (method of moments; one rank that was measured shows nothing in common with others, and one
-/// node nothing in common with other nodes).
+/// Runs are the samples of the trace; replica i is made of the i-th members of all classes. An
+/// effect over many values is told from chance by the variance that it would have were there no
+/// such effect: only what goes beyond that is taken for it (method of moments; one rank that was
+/// measured shows nothing in common with others, and one node nothing in common with other nodes).
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,7 @@ class Noise {
   /// must outlive the result.
   /// Errors: no samples, no measured rank, a rank with times from one that has none or is of
   /// another class.
-  /// Memory: 8 bytes for each measured time of a class while it is looked at, 4 after that.
+  /// Memory: 4 bytes for each measured time that varies, twice that while it is estimated.
   static Result<Noise> estimate(const graph::IterationKind& kind,
                                 const std::vector<Rank>& times_from);
 
@@ -55,9 +57,10 @@ class Noise {
   /// them from. Ranks without times: as the programs.
   const graph::Times& levels() const { return levels_; }
 
-  /// One iteration: for every rank its level, with the common part of a run drawn for all, a pace
-  /// drawn for each rank and a residual drawn for each compute node and gap. Communications and
-  /// transfers are as in `levels`: of those the slowest member is what was measured already.
+  /// One iteration: for every rank its level, with the common part of a run drawn for all, a
+  /// load for each micro-batch of each replica, a pace for each rank and a residual for each
+  /// compute node and gap. Communications and transfers are as in `levels`: of those the slowest
+  /// member is what was measured already.
   ///
   /// Residuals are those that were measured: of the node where there are 32, else of all nodes of
   /// the class that are alike (label, lane, duration within a factor of 2), and where those are
@@ -70,6 +73,7 @@ class Noise {
   graph::Times draw(uint64_t seed, uint64_t iteration) const;
 
  private:
+  friend class ClassNoiseEstimate;
   friend class NoiseEstimate;
   struct Pool {
     uint32_t first = 0;  ///< into `residuals`
@@ -79,6 +83,7 @@ class Noise {
   struct Cell {
     uint32_t node = 0;
     bool gap = false;
+    int32_t micro_batch = -1;
     Pool pool;
   };
   struct OfClass {
@@ -86,16 +91,17 @@ class Noise {
     std::vector<float> residuals;
     std::vector<float> paces;                ///< of rank and run, less 1
     std::vector<std::vector<float>> common;  ///< by run, by cell
-    float stretch = 1;                       ///< of residuals and paces
+    float stretch = 1;                       ///< of residuals, paces and loads
   };
 
-  graph::RankTimes draw_rank(Rank rank, uint64_t key, uint32_t run) const;
+  graph::RankTimes draw_rank(Rank rank, uint64_t key, uint32_t run, uint64_t load_key) const;
 
   const graph::Job* job_ = nullptr;
   uint32_t runs_ = 0;
   std::vector<bool> measured_;  ///< by rank
   graph::Times levels_;
   std::vector<OfClass> classes_;
+  std::vector<float> loads_;  ///< of micro-batches of a replica in a run, less 1
   std::vector<NoiseShares> shares_;
 };
 
