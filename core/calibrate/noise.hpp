@@ -62,11 +62,17 @@ class Noise {
   /// compute node and gap. Communications and transfers are as in `levels`: of those the slowest
   /// member is what was measured already.
   ///
-  /// Residuals are those that were measured: of the node where there are 32, else of all nodes of
+  /// Where as many runs of ranks were measured as the classes have members (32 at least), load,
+  /// pace and residuals are drawn together: all of one run of one replica, so that what came
+  /// together stays together. Fewer cannot show how slow the slowest is; there each part is drawn
+  /// for itself, and residuals from pools: of the node where 32 were measured, else of all nodes of
   /// the class that are alike (label, lane, duration within a factor of 2), and where those are
-  /// few, of the nodes of that lane and duration. They are stretched so that their variance is
-  /// that of a new run rather than of those few that the mean was taken from; less so for measured
-  /// ranks, whose means differ by chance as well.
+  /// few, of the nodes of that lane and duration. Noise in rare long bursts is spread by that over
+  /// more iterations than it has.
+  ///
+  /// What is drawn is stretched so that its variance is that of a new run rather than of those few
+  /// that the mean was taken from; less so for measured ranks, whose means differ by chance as
+  /// well.
   ///
   /// The same for the same seed and iteration. 4 bytes per node, gap and part of every rank.
   /// May be called from several threads.
@@ -94,10 +100,11 @@ class Noise {
     float stretch = 1;                       ///< of residuals, paces and loads
   };
 
-  graph::RankTimes draw_rank(Rank rank, uint64_t key, uint32_t run, uint64_t load_key) const;
+  graph::RankTimes draw_rank(Rank rank, uint64_t key, uint32_t run, uint64_t replica_key) const;
 
   const graph::Job* job_ = nullptr;
   uint32_t runs_ = 0;
+  bool whole_ = false;          ///< runs are drawn as they were: there are no loads and paces
   std::vector<bool> measured_;  ///< by rank
   graph::Times levels_;
   std::vector<OfClass> classes_;

@@ -101,6 +101,11 @@ ClassNoiseEstimate::ClassNoiseEstimate(const graph::IterationKind& kind, uint32_
   find_cells(levels);
 }
 
+bool ClassNoiseEstimate::shows_the_slowest() const {
+  const graph::Class& c = kind_.job.class_of_rank(ranks_.front());
+  return ranks_.size() * runs_ >= std::max(kEnough, c.members.size());
+}
+
 /// Nodes and gaps that take time.
 void ClassNoiseEstimate::find_cells(const graph::Times& levels) {
   for (uint32_t node = 0; node < program_.nodes.size(); ++node) {
@@ -345,9 +350,15 @@ Result<Noise> NoiseEstimate::run() {
       classes_.back().remove_common();
     }
   }
-  remove_loads();
+  noise_.whole_ = std::all_of(classes_.begin(), classes_.end(),
+                              [](const ClassNoiseEstimate& c) { return c.shows_the_slowest(); });
+  if (!noise_.whole_) {
+    remove_loads();
+  }
   for (size_t k = 0; k < classes_.size(); ++k) {
-    classes_[k].remove_paces();
+    if (!noise_.whole_) {
+      classes_[k].remove_paces();
+    }
     classes_[k].make_pools(load_variance_);
     noise_.shares_[class_numbers_[k]] = classes_[k].shares();
     noise_.classes_[class_numbers_[k]] = std::move(classes_[k]).take();

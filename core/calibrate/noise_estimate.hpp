@@ -40,6 +40,8 @@ class ClassNoiseEstimate {
   /// Pools of residuals, and how far to stretch them beside loads of variance `load_variance`.
   void make_pools(double load_variance);
 
+  /// Whether there are as many runs of ranks as the class has members.
+  bool shows_the_slowest() const;
   const std::vector<Rank>& ranks() const { return ranks_; }
   const NoiseShares& shares() const { return shares_; }
   Noise::OfClass take() && { return std::move(out_); }

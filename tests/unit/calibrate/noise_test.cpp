@@ -295,7 +295,7 @@ TEST(Noise, ARankThatIsSlowInARunIsSlowAtAllItsNodes) {
 }
 
 TEST(Noise, MicroBatchesThatAreLongAreSoInAllStages) {
-  constexpr uint32_t kReplicas = 32;
+  constexpr uint32_t kReplicas = 64;
   constexpr uint32_t kMicroBatches = 3;
   const std::vector<double> loads = skewed_times(size_t{40} * kMicroBatches, 11);
   Measured m;
@@ -347,6 +347,28 @@ TEST(Noise, MicroBatchesThatAreLongAreSoInAllStages) {
     EXPECT_NEAR(load(kReplicas + replica, 0) / load(kReplicas + replica, 2), first, 0.02);
   }
   EXPECT_GT(most, 1.1) << "micro-batches differ";
+}
+
+TEST(Noise, WhatCameTogetherStaysTogetherWhereEnoughWasMeasured) {
+  // Every 20th run stalls, for a third of its nodes. Spread over all runs, the same stalls would
+  // make the slowest of 30 ranks more regular.
+  constexpr uint32_t kNodes = 12;
+  constexpr uint32_t kRuns = 60;
+  std::vector<double> sums(kRuns, 0);
+  const auto time = [](Rank, uint32_t run, uint32_t node) {
+    return 1e6 + 1000 * ((run * 7 + node * 3) % 11) + (run % 20 == 0 && node < 4 ? 3e6 : 0);
+  };
+  for (uint32_t run = 0; run < kRuns; ++run) {
+    for (uint32_t node = 0; node < kNodes; ++node) {
+      sums[run] += time(0, run, node);
+    }
+  }
+  constexpr uint32_t kRanks = 30;
+  const Measured m = measured_job(kRanks, 1, kNodes, kRuns, time);
+  const Mean mean = mean_iteration(m, must_estimate(m), 2000);
+  const Distribution slowest =
+      maximum_of({{stretched(sums, std::sqrt(60.0 / 59)), kRanks - 1.0}, {sums, 1}});
+  EXPECT_NEAR(mean.value, slowest.mean, 4 * slowest.deviation / std::sqrt(2000) + 10);
 }
 
 TEST(Noise, DependsOnSeedAndIterationAlone) {
