@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/random.hpp"
 #include "tests/synthetic/program.hpp"
 
 namespace prism::synthetic {
@@ -14,7 +15,7 @@ class Jitter {
  public:
   Jitter(double relative_deviation, uint64_t seed, uint64_t run, Rank rank)
       : sigma_(std::sqrt(std::log1p(relative_deviation * relative_deviation))),
-        state_(mix(mix(mix(seed) + run) + rank)) {}
+        key_(mix(mix(mix(seed), run), rank)) {}
 
   double next() {
     has_second_ = !has_second_;
@@ -23,49 +24,21 @@ class Jitter {
     }
     // Box and Muller: two normal numbers at a time.
     constexpr double kTwoPi = 6.283185307179586;
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    const double angle = kTwoPi * uniform();
+    const double radius = std::sqrt(-2 * std::log(uniform(mix(key_, count_++))));
+    const double angle = kTwoPi * uniform(mix(key_, count_++));
     second_ = radius * std::sin(angle);
     return from_normal(radius * std::cos(angle));
   }
 
  private:
   double from_normal(double z) const { return std::exp(sigma_ * z - sigma_ * sigma_ / 2); }
-  /// In (0, 1].
-  double uniform() {
-    constexpr double kSteps = 9007199254740992.0;  // 2^53
-    state_ += 0x9e3779b97f4a7c15;
-    return static_cast<double>((mix(state_) >> 11U) + 1) / kSteps;
-  }
-  /// splitmix64
-  static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31U);
-  }
 
   double sigma_;
-  uint64_t state_;
+  uint64_t key_;
+  uint64_t count_ = 0;
   bool has_second_ = false;
   double second_ = 0;
 };
-
-graph::RankTimes times_of(const graph::Program& program, double straggler, Jitter* jitter) {
-  graph::RankTimes times = graph::columns_of(program, nullptr);
-  const auto change = [&](graph::Column& column, size_t index, double factor) {
-    const double all = jitter != nullptr ? factor * jitter->next() : factor;
-    column.set(index, std::llround(static_cast<double>(column[index]) * all));
-  };
-  for (uint32_t node = 0; node < program.nodes.size(); ++node) {
-    const bool kernel = program.lanes[program.nodes[node].lane].kind == graph::LaneKind::Stream;
-    change(times.durations, node, kernel ? straggler : 1);
-    change(times.gaps, node, 1);
-  }
-  for (uint32_t part = 0; part < program.parts.size(); ++part) {
-    change(times.parts, part, 1);
-  }
-  return times;
-}
 
 }  // namespace
 
@@ -81,22 +54,64 @@ Result<graph::Job> make_job(const Spec& spec) {
   return graph::instantiate(spec.world_size(), classes, std::move(programs));
 }
 
-graph::Times make_times(const graph::Job& job, const Spec& spec, uint64_t run) {
-  std::vector<double> straggler(job.world_size, 1);
-  for (const auto& [rank, factor] : spec.stragglers) {
-    straggler[rank] *= factor;
+graph::RankTimes make_rank_times(const graph::Job& job, const Spec& spec, Rank rank, uint64_t run) {
+  double slower = 1;
+  for (const auto& [straggler, factor] : spec.stragglers) {
+    slower *= straggler == rank ? factor : 1;
   }
-  graph::Times times;
-  times.set_of.assign(job.world_size, graph::kNone);
-  for (Rank rank = 0; rank < job.world_size; ++rank) {
-    if (spec.jitter > 0 || straggler[rank] != 1) {
-      times.set_of[rank] = static_cast<uint32_t>(times.sets.size());
-      Jitter jitter(spec.jitter, spec.seed, run, rank);
-      times.sets.push_back(
-          times_of(job.program(rank), straggler[rank], spec.jitter > 0 ? &jitter : nullptr));
+  Jitter jitter(spec.jitter, spec.seed, run, rank);
+  const graph::Program& program = job.program(rank);
+  graph::RankTimes times = graph::columns_of(program, nullptr);
+  const auto change = [&](graph::Column& column, size_t index, double factor) {
+    column.set(index, std::llround(static_cast<double>(column[index]) * factor * jitter.next()));
+  };
+  for (uint32_t node = 0; node < program.nodes.size(); ++node) {
+    const graph::LaneKind lane = program.lanes[program.nodes[node].lane].kind;
+    if (lane != graph::LaneKind::Comm) {
+      change(times.durations, node, lane == graph::LaneKind::Stream ? slower : 1);
+      change(times.gaps, node, 1);
     }
   }
   return times;
+}
+
+graph::Times make_times(const graph::Job& job, const Spec& spec, uint64_t run) {
+  std::vector<bool> own(job.world_size, spec.jitter > 0);
+  for (const auto& straggler : spec.stragglers) {
+    own[straggler.first] = true;
+  }
+  graph::Times times;
+  times.set_of.assign(job.world_size, graph::kNone);
+  times.sets.reserve(job.world_size);
+  for (Rank rank = 0; rank < job.world_size; ++rank) {
+    if (own[rank]) {
+      times.set_of[rank] = static_cast<uint32_t>(times.sets.size());
+      times.sets.push_back(make_rank_times(job, spec, rank, run));
+    }
+  }
+  return times;
+}
+
+Result<graph::Trace> make_trace(const Spec& spec, uint32_t runs) {
+  graph::Trace trace;
+  trace.origin = "synthetic";
+  graph::IterationKind& kind = trace.kinds.emplace_back();
+  PRISM_TRY_ASSIGN(kind.job, make_job(spec));
+  kind.samples.resize(runs);
+  for (uint32_t run = 0; run < runs; ++run) {
+    graph::Sample& sample = kind.samples[run];
+    sample.repeat = run;
+    sample.times.set_of = kind.job.class_of;
+    sample.times.sets.reserve(kind.job.classes.size());
+    for (const graph::Class& c : kind.job.classes) {
+      sample.times.sets.push_back(make_rank_times(kind.job, spec, c.members.front(), run));
+    }
+  }
+  trace.times_from.reserve(kind.job.world_size);
+  for (Rank rank = 0; rank < kind.job.world_size; ++rank) {
+    trace.times_from.push_back(kind.job.class_of_rank(rank).members.front());
+  }
+  return trace;
 }
 
 }  // namespace prism::synthetic

@@ -51,7 +51,7 @@ struct Spec {
   Sizes sizes;
   Durations durations;
   std::vector<double> stage_factors;  ///< by stage: its layers take so many times as long; or empty
-  double jitter = 0;                  ///< relative standard deviation of every duration
+  double jitter = 0;                  ///< relative standard deviation, see make_times
   std::vector<std::pair<Rank, double>> stragglers;  ///< their kernels take so many times as long
   uint64_t seed = 1;                                ///< of the jitter
 

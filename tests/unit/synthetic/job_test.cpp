@@ -252,6 +252,21 @@ TEST(SyntheticTimes, JitterHasItsMeanAndDeviation) {
   EXPECT_NEAR(std::sqrt(squares / count - mean * mean), 0.1, 5 * 0.1 / std::sqrt(count));
 }
 
+TEST(SyntheticTrace, RanksHaveTheTimesOfTheMeasuredReplica) {
+  Spec spec;
+  spec.tp = 2;
+  spec.pp = 2;
+  spec.dp = 2;
+  spec.jitter = 0.1;
+  auto trace = make_trace(spec, 3);
+  ASSERT_TRUE(trace.ok()) << trace.status().to_string();
+  EXPECT_EQ(trace->times_from, (std::vector<Rank>{0, 0, 0, 0, 4, 4, 4, 4}));
+  const graph::IterationKind& kind = trace->kinds.front();
+  ASSERT_EQ(kind.samples.size(), 3U);
+  EXPECT_EQ(*kind.samples[2].times.of(6), *make_times(kind.job, spec, 2).of(4));
+  EXPECT_NE(kind.samples[1].times, kind.samples[2].times);
+}
+
 TEST(SyntheticJob, RefusesWhatMegatronRefuses) {
   const auto refused = [](auto change) {
     Spec spec;
