@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/analysed_trace.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "core/calibrate/calibrate.hpp"
+#include "core/cli/table.hpp"
+#include "core/cli/trace_input.hpp"
+
+namespace prism::cli {
+namespace {
+
+/// Each iteration is a kind of its own.
+Result<graph::Trace> load(plugin::Registry& registry, const Arguments& arguments) {
+  PRISM_TRY_ASSIGN(const Imported imported, import_trace(registry, arguments));
+  graph::Trace trace;
+  trace.origin = "imported by " + imported.format;
+  trace.notes = imported.observation.notes;
+  const std::vector<uint32_t> iterations = calibrate::iterations_of(imported.observation);
+  trace.kinds.reserve(iterations.size());
+  for (const uint32_t iteration : iterations) {
+    PRISM_TRY_ASSIGN(
+        calibrate::Calibrated calibrated,
+        calibrate::calibrate(calibrate::cut(imported.observation, iteration), {}));
+    graph::IterationKind kind;
+    kind.job = std::move(calibrated.job);
+    kind.samples.push_back({iteration, 0, {}});
+    trace.kinds.push_back(std::move(kind));
+  }
+  return trace;
+}
+
+std::vector<uint32_t> counted_iterations(const graph::IterationKind& kind) {
+  if (!kind.counted.empty()) {
+    return kind.counted;
+  }
+  uint32_t iterations = 1;
+  for (const graph::Class& c : kind.job.classes) {
+    iterations = std::max(iterations, c.program.iterations);
+  }
+  std::vector<uint32_t> all(iterations);
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
+}  // namespace
+
+Result<AnalysedTrace> analysed_trace(plugin::Registry& registry, const Arguments& arguments,
+                                     const std::vector<std::string>& files) {
+  Arguments its = arguments;
+  its.lists["FILE"] = files;
+  AnalysedTrace result;
+  PRISM_TRY_ASSIGN(graph::Trace trace, load(registry, its));
+  result.trace = std::make_unique<graph::Trace>(std::move(trace));
+  for (const graph::IterationKind& kind : result.trace->kinds) {
+    result.subjects.push_back(std::make_unique<analysis::Subject>(kind.job));
+    const std::vector<uint32_t> counted = counted_iterations(kind);
+    for (const graph::Sample& sample : kind.samples) {
+      result.runs.push_back(
+          {result.subjects.back().get(), sample.iteration, counted, sample.times});
+    }
+  }
+  if (result.runs.empty()) {
+    return config_error("the trace has no times: there is nothing to replay");
+  }
+  std::stable_sort(result.runs.begin(), result.runs.end(),
+                   [](const analysis::Run& a, const analysis::Run& b) {
+                     return a.iteration < b.iteration;
+                   });
+  return result;
+}
+
+Status keep_iteration(AnalysedTrace& trace, const Arguments& arguments) {
+  if (!arguments.has("iteration") || arguments.at("iteration") == "all") {
+    return {};
+  }
+  PRISM_TRY_ASSIGN(const int64_t wanted,
+                   integer_value(arguments, "iteration", 0, std::numeric_limits<int32_t>::max()));
+  std::vector<analysis::Run> kept;
+  int64_t last = 0;
+  for (analysis::Run& run : trace.runs) {
+    std::vector<uint32_t> counted;
+    for (const uint32_t iteration : run.counted) {
+      last = std::max(last, int64_t{run.iteration} + iteration);
+      if (int64_t{run.iteration} + iteration == wanted) {
+        counted.push_back(iteration);
+      }
+    }
+    if (!counted.empty()) {
+      run.counted = std::move(counted);
+      kept.push_back(std::move(run));
+    }
+  }
+  if (kept.empty()) {
+    return config_error("--iteration: the trace has no iteration " + std::to_string(wanted) +
+                        "; the last is " + std::to_string(last));
+  }
+  trace.runs = std::move(kept);
+  return {};
+}
+
+std::string in_words(const AnalysedTrace& trace) {
+  const analysis::Layout& layout = trace.subject().layout();
+  const auto found = [](uint64_t n, const std::string& noun, const std::string& from) {
+    return ", " + count_of(n, noun) + (from.empty() ? "" : " (" + from + ")");
+  };
+  size_t iterations = 0;
+  for (const analysis::Run& run : trace.runs) {
+    iterations += run.counted.size();
+  }
+  return trace.trace->origin + ": " + count_of(trace.subject().job().world_size, "rank") +
+         (layout.stages == 0 ? ", no pipeline" : found(layout.stages, "stage", layout.stages_from)) +
+         found(layout.replicas, "replica", layout.replicas_from) + ", " +
+         count_of(iterations, "iteration");
+}
+
+}  // namespace prism::cli
