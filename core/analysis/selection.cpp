@@ -215,14 +215,12 @@ bool Selection::holds(const Condition& condition, Rank rank) const {
   if (condition.key == Key::Replica) {
     return in_ranges(condition.ranges, subject_.layout().replica[rank]);
   }
-  if (!condition.equal) {
+  if (!condition.equation) {
     return in_ranges(condition.ranges, rank);
   }
-  const auto left = condition.equal->first.evaluate(rank);
-  const auto right = condition.equal->second.evaluate(rank);
-  const auto* l = std::get_if<int64_t>(&left);
-  const auto* r = std::get_if<int64_t>(&right);
-  return l != nullptr && r != nullptr && *l == *r;
+  const auto value = condition.equation->first.evaluate(rank);
+  const auto* number = std::get_if<int64_t>(&value);
+  return number != nullptr && *number == condition.equation->second;
 }
 
 bool Selection::selects(Rank rank) const {

@@ -181,19 +181,21 @@ Status Selector::read_kinds(const Word& word, Condition& condition) const {
 
 Status Selector::read_equation(const Word& word, size_t sign, Condition& condition) const {
   const std::string_view text = word.value;
-  const auto side = [&](std::string_view part,
-                        size_t offset) -> Result<config::RankExpression> {
-    auto compiled = config::RankExpression::compile(part);
-    if (const auto* problem = std::get_if<config::RankExpressionProblem>(&compiled)) {
-      const size_t at = word.value_begin + offset;
-      return option_.error(ErrorCode::ClassSyntax, at + problem->begin, at + problem->end,
-                           problem->message, problem->hint);
-    }
-    return std::get<config::RankExpression>(std::move(compiled));
-  };
-  PRISM_TRY_ASSIGN(config::RankExpression left, side(text.substr(0, sign), 0));
-  PRISM_TRY_ASSIGN(config::RankExpression right, side(text.substr(sign + 2), sign + 2));
-  condition.equal.emplace(std::move(left), std::move(right));
+  auto compiled = config::RankExpression::compile(text.substr(0, sign));
+  if (const auto* problem = std::get_if<config::RankExpressionProblem>(&compiled)) {
+    return option_.error(ErrorCode::ClassSyntax, word.value_begin + problem->begin,
+                         word.value_begin + problem->end, problem->message);
+  }
+  const size_t begin = std::min(text.find_first_not_of(" ", sign + 2), text.size());
+  const size_t end = text.find_last_not_of(' ') + 1;
+  const std::optional<int64_t> number =
+      whole_number(text.substr(begin, std::max(end, begin) - begin));
+  if (!number) {
+    return option_.error(ErrorCode::Rank, word.value_begin + sign, word.value_begin + text.size(),
+                         "after '==' a whole number is expected",
+                         R"(write rank="rank % 8 == 3")");
+  }
+  condition.equation.emplace(std::get<config::RankExpression>(std::move(compiled)), *number);
   return {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The language in which options say which nodes they are about: `stage=2 kind=compute`.
 ///
-///   rank=0-7,16                numbers and ranges; or "EXPRESSION == EXPRESSION", of `rank`, as in
-///                              rank="rank % 8 == 3"
+///   rank=0-7,16                numbers and ranges; or "EXPRESSION == NUMBER" (config/rank_expression.hpp),
+///                              as in rank="rank % 8 == 3"
 ///   stage= replica=            as Layout says; numbers and ranges
 ///   iteration= micro_batch= chunk= layer=    numbers and ranges
 ///   kind=compute,all_reduce    kinds of nodes; communication: all but compute; gap: the time of
@@ -68,7 +68,7 @@ class Selector {
     std::string pattern;         ///< of texts
     uint64_t kinds = 0;          ///< bits by graph::Kind
     bool gaps = false;           ///< of Kind
-    std::optional<std::pair<config::RankExpression, config::RankExpression>> equal;  ///< of Rank
+    std::optional<std::pair<config::RankExpression, int64_t>> equation;  ///< of Rank
   };
 
   explicit Selector(OptionText option) : option_(std::move(option)) {}
