@@ -39,8 +39,8 @@ class Attributing {
     stages = stages < 2 ? 0 : stages;  // one alone has no peers
     for (uint32_t stage = 0; stage < std::min(stages, kMostCandidates); ++stage) {
       const std::string number = std::to_string(stage);
-      PRISM_TRY(add(result.stages, "stage " + number,
-                    "stage=" + number + " kind=compute peers=stages"));
+      PRISM_TRY(
+          add(result.stages, "stage " + number, "stage=" + number + " kind=compute peers=stages"));
     }
     result.stages_left_out = stages - std::min(stages, kMostCandidates);
     const std::vector<Rank> ranks = by_deviation();
@@ -81,8 +81,7 @@ class Attributing {
     ranks.erase(
         std::remove_if(ranks.begin(), ranks.end(), [&](Rank rank) { return sums[rank] == 0; }),
         ranks.end());
-    std::stable_sort(ranks.begin(), ranks.end(),
-                     [&](Rank a, Rank b) { return sums[a] > sums[b]; });
+    std::stable_sort(ranks.begin(), ranks.end(), [&](Rank a, Rank b) { return sums[a] > sums[b]; });
     return ranks;
   }
 
@@ -128,9 +127,8 @@ class Attributing {
       for (size_t k = 0; k < now.size(); ++k) {
         const DurationNs before = times_[i][k];
         saved.push_back(before - now[k]);
-        shares.push_back(before == 0 ? 0
-                                     : static_cast<double>(saved.back()) /
-                                           static_cast<double>(before));
+        shares.push_back(
+            before == 0 ? 0 : static_cast<double>(saved.back()) / static_cast<double>(before));
       }
     }
     if (has_peers) {

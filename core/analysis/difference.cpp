@@ -85,8 +85,7 @@ class RankComparison {
  private:
   static uint32_t first_without(const std::vector<uint32_t>& counterpart) {
     const auto place = std::find(counterpart.begin(), counterpart.end(), kNone);
-    return place == counterpart.end() ? kNone
-                                      : static_cast<uint32_t>(place - counterpart.begin());
+    return place == counterpart.end() ? kNone : static_cast<uint32_t>(place - counterpart.begin());
   }
 
   std::string in_words(const Job& job, uint32_t node) const {
@@ -99,16 +98,20 @@ class RankComparison {
   std::string place_of(const Program& program, uint32_t node, const Job& other,
                        const std::vector<uint32_t>& counterpart) const {
     const uint32_t lane = program.nodes[node].lane;
-    uint32_t before = kNone;
-    for (uint32_t id = 0; id < node; ++id) {
-      before = program.nodes[id].lane == lane && counterpart[id] != kNone ? counterpart[id] : before;
-    }
     const std::vector<Node>& nodes = other.program(rank_).nodes;
-    if (before == kNone) {
-      return "nothing before it to tell the place by";
+    uint32_t its_lane = kNone;
+    uint32_t before = kNone;
+    for (uint32_t id = 0; id < program.nodes.size(); ++id) {
+      if (program.nodes[id].lane == lane && counterpart[id] != kNone) {
+        its_lane = nodes[counterpart[id]].lane;
+        before = id < node ? counterpart[id] : before;
+      }
     }
-    for (uint32_t id = before + 1; id < nodes.size(); ++id) {
-      if (nodes[id].lane == nodes[before].lane) {
+    if (its_lane == kNone) {
+      return "no such lane";
+    }
+    for (uint32_t id = before == kNone ? 0 : before + 1; id < nodes.size(); ++id) {
+      if (nodes[id].lane == its_lane) {
         return in_words(other, id);
       }
     }
@@ -130,8 +133,7 @@ class RankComparison {
         std::tie(b.dtype, b.reduction, b.root, b.input_bytes, b.output_bytes, b.iteration)) {
       return ", of another size or type";
     }
-    if (a.communicator != kNone &&
-        ranks_of(a_, a.communicator) != ranks_of(b_, b.communicator)) {
+    if (a.communicator != kNone && ranks_of(a_, a.communicator) != ranks_of(b_, b.communicator)) {
       return ", of other ranks";
     }
     for (uint32_t p = 0; p < a.part_count; ++p) {
@@ -276,8 +278,8 @@ struct Replayed {
   }
   /// Of an iteration; of a run of several, the mean.
   double iteration_time() const {
-    return std::max(1.0, static_cast<double>(result.end) /
-                             static_cast<double>(result.iteration_time.size()));
+    return std::max(
+        1.0, static_cast<double>(result.end) / static_cast<double>(result.iteration_time.size()));
   }
 };
 
@@ -305,8 +307,7 @@ void compare_replicas(const Replayed& run, const Tell& tell) {
     if (like.size() < 2) {
       continue;
     }
-    const size_t size =
-        run.job().classes[subject.leading_class(like.front())].program.nodes.size();
+    const size_t size = run.job().classes[subject.leading_class(like.front())].program.nodes.size();
     std::vector<std::vector<DurationNs>> durations(size);
     std::vector<std::vector<TimeNs>> starts(size);
     const auto for_each = [&](const auto& use) {

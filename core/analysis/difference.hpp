@@ -13,9 +13,9 @@
 namespace prism::analysis {
 
 /// The first difference in structure, rank after rank, with both places; empty: there is none.
-/// Looked at are the nodes of each lane, their kinds, names, labels, sizes, element types, peers and
-/// the ranks of their communicators, and on what they depend. Names of lanes and communicators may
-/// differ. `a_name`, `b_name`: what the message calls them.
+/// Looked at are the nodes of each lane, their kinds, names, labels, sizes, element types, peers
+/// and the ranks of their communicators, and on what they depend. Names of lanes and communicators
+/// may differ. `a_name`, `b_name`: what the message calls them.
 std::string first_difference(const graph::Job& a, const graph::Job& b, const std::string& a_name,
                              const std::string& b_name);
 
@@ -44,8 +44,8 @@ struct CallDeviation {
 struct Deviations {
   std::vector<CallDeviation> kinds;  ///< all calls of a kind; the longest first, as below
   std::vector<CallDeviation> calls;  ///< by kind and name
-  uint64_t nodes = 0;      ///< that correspond (of `between_replicas`: of ranks with like ones)
-  uint64_t left_out = 0;   ///< nodes of the first trace that have no counterpart
+  uint64_t nodes = 0;     ///< that correspond (of `between_replicas`: of ranks with like ones)
+  uint64_t left_out = 0;  ///< nodes of the first trace that have no counterpart
 };
 
 /// The i-th run of `a` with the i-th of `b`, as far as both go; ranks with ranks of their number,

@@ -109,7 +109,8 @@ Result<Peers> read_peers(const OptionText& option) {
   }
   const auto* const place = std::find(kPeers.begin(), kPeers.end(), word->value);
   if (place == kPeers.end()) {
-    return option.error_at_value(*word, ErrorCode::Choice, "there are no peers '" + word->value + "'",
+    return option.error_at_value(*word, ErrorCode::Choice,
+                                 "there are no peers '" + word->value + "'",
                                  config::suggestion(word->value, kPeers));
   }
   return static_cast<Peers>(place - kPeers.begin());
@@ -136,8 +137,8 @@ Change change_each(std::function<DurationNs(DurationNs)> next) {
 }
 
 Change change_links(const graph::Job& job, const link::Link& link) {
-  return [&job, link, linked = std::map<uint32_t, Program>()](
-             Rank rank, const Marks& marks, RankTimes& columns) mutable {
+  return [&job, link, linked = std::map<uint32_t, Program>()](Rank rank, const Marks& marks,
+                                                              RankTimes& columns) mutable {
     const auto [entry, is_new] = linked.try_emplace(job.class_of[rank], job.program(rank));
     Program& program = entry->second;
     if (is_new) {
@@ -164,6 +165,16 @@ Change change_links(const graph::Job& job, const link::Link& link) {
     }
     return edited;
   };
+}
+
+/// Leaves what the peers of stages can be compared by.
+void keep_computation(const Program& program, Marks& marks) {
+  marks.count = 0;
+  for (uint32_t id = 0; id < program.nodes.size(); ++id) {
+    marks.nodes[id] = marks.nodes[id] && program.nodes[id].kind == graph::Kind::Compute;
+    marks.count += marks.nodes[id] ? 1U : 0U;
+  }
+  marks.parts.assign(marks.parts.size(), false);
 }
 
 Status check_longest(const graph::Job& job, Rank rank, const RankTimes& columns) {
@@ -218,6 +229,11 @@ Result<Edit> Edit::parse(Operation operation, std::string text) {
                                     "gaps can be compared between replicas only",
                                     "write peers=replicas, or leave the gaps out");
       }
+      if (peers == Peers::Stages && !selector.may_select(graph::Kind::Compute)) {
+        return words.error_at_value(*words.find("kind"), ErrorCode::Choice,
+                                    "stages are compared by what they compute",
+                                    "write kind=compute, or peers=replicas or peers=calls");
+      }
       what = peers;
       break;
     }
@@ -265,7 +281,11 @@ Result<Edited> Edit::apply(const Subject& subject, uint32_t iteration, graph::Ti
     Done& its = entry->second;
     if (is_new) {
       its.set = old_set;
-      const Marks marks = selection.marks(rank);
+      Marks marks = selection.marks(rank);
+      if (const auto* peers = std::get_if<Peers>(&what_);
+          peers != nullptr && *peers == Peers::Stages) {
+        keep_computation(job.program(rank), marks);
+      }
       if (marks.count > 0) {
         RankTimes columns = graph::columns_of(job.program(rank), times.of(rank));
         its.edited = change(rank, marks, columns);

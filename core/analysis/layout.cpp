@@ -46,8 +46,8 @@ bool is_data_parallel(const Communicator& communicator) {
 }
 
 std::string in_words(const Communicator& communicator) {
-  return "'" +
-         (communicator.description.empty() ? communicator.name : communicator.description) + "'";
+  return "'" + (communicator.description.empty() ? communicator.name : communicator.description) +
+         "'";
 }
 
 /// The parts of a class's messages to or from ranks that are known, in program order.
@@ -309,8 +309,7 @@ std::vector<uint32_t> data_parallel_groups(const Job& job, const Layout& layout)
     }
     for (const Rank rank : communicator.ranks) {
       const uint32_t before = found[rank];
-      if (before == kNone ||
-          job.communicators[before].ranks.size() < communicator.ranks.size()) {
+      if (before == kNone || job.communicators[before].ranks.size() < communicator.ranks.size()) {
         found[rank] = c;
       }
     }

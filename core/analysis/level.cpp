@@ -15,8 +15,8 @@ namespace prism::analysis {
 namespace {
 
 using graph::Job;
-using graph::kNone;
 using graph::Kind;
+using graph::kNone;
 using graph::Node;
 using graph::Program;
 
@@ -100,8 +100,7 @@ class StageLevel : public Level {
       const DurationNs own = totals_[rank].at(keys[id]);
       const auto median = medians_.find({stage, keys[id]});
       if (own > 0 && median != medians_.end()) {
-        const double share =
-            static_cast<double>(columns.durations[id]) / static_cast<double>(own);
+        const double share = static_cast<double>(columns.durations[id]) / static_cast<double>(own);
         columns.durations.set(id, std::llround(share * static_cast<double>(median->second)));
         ++count;
       }
@@ -165,8 +164,8 @@ class StageLevel : public Level {
 
   const Subject& subject_;
   std::map<Work, uint32_t> numbers_;
-  std::vector<std::vector<uint32_t>> keys_;             ///< by class and node
-  std::vector<std::map<uint32_t, DurationNs>> totals_;  ///< by rank and work
+  std::vector<std::vector<uint32_t>> keys_;                     ///< by class and node
+  std::vector<std::map<uint32_t, DurationNs>> totals_;          ///< by rank and work
   std::map<std::pair<int32_t, uint32_t>, DurationNs> medians_;  ///< by stage and work
 };
 
@@ -225,12 +224,11 @@ class CallLevel : public Level {
       const Node& node = program.nodes[id];
       const graph::Labels labels = labels_of(program, id);
       const bool collective = graph::is_collective(node.kind);
-      const size_t members =
-          collective ? program.communicators[node.communicator].ranks.size() : 0;
+      const size_t members = collective ? program.communicators[node.communicator].ranks.size() : 0;
       const auto lane = static_cast<uint8_t>(program.lanes[node.lane].kind);
-      nodes_[c].push_back(number({node.kind, collective ? node.dtype : lane,
-                                  text_of(program, labels.name), text_of(program, labels.phase),
-                                  members, node.input_bytes, node.output_bytes}));
+      nodes_[c].push_back(
+          number({node.kind, collective ? node.dtype : lane, text_of(program, labels.name),
+                  text_of(program, labels.phase), members, node.input_bytes, node.output_bytes}));
     }
     parts_[c].reserve(program.parts.size());
     for (const graph::Part& part : program.parts) {

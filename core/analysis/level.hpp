@@ -15,7 +15,8 @@ namespace prism::analysis {
 enum class Peers : uint8_t {
   /// The same node of the ranks that are like its own (Layout).
   Replicas,
-  /// What the ranks of other stages compute on lanes of the same kind in the same phase, micro-batch,
+  /// What the ranks of other stages compute on lanes of the same kind in the same phase,
+  /// micro-batch,
   /// chunk and iteration: the sum over it is what is compared, and each node is scaled by the same
   /// factor, so that the sum becomes the median. Computation only.
   Stages,

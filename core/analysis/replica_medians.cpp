@@ -107,8 +107,7 @@ DurationNs ReplicaMedians::median(Rank rank, uint32_t node, What what, uint32_t 
 }
 
 DurationNs ReplicaMedians::part(Rank rank, uint32_t node, uint32_t part) {
-  return median(rank, node, What::Part,
-                part - subject_.job().program(rank).nodes[node].first_part);
+  return median(rank, node, What::Part, part - subject_.job().program(rank).nodes[node].first_part);
 }
 
 std::vector<DurationNs> deviations_from_replicas(const Subject& subject,

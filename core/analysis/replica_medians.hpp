@@ -44,13 +44,12 @@ class ReplicaMedians {
   const Subject& subject_;
   const graph::Times& times_;
   std::vector<bool> counts_;
-  std::vector<Group> groups_;                    ///< by group of like ranks
+  std::vector<Group> groups_;                     ///< by group of like ranks
   std::vector<std::vector<uint32_t>> own_nodes_;  ///< by class: the reverse of leading_node
 };
 
 /// By rank: sum over its nodes of how far duration and gap are from the median of all like ranks,
 /// in ns. 0 where there are none.
-std::vector<DurationNs> deviations_from_replicas(const Subject& subject,
-                                                 const graph::Times& times);
+std::vector<DurationNs> deviations_from_replicas(const Subject& subject, const graph::Times& times);
 
 }  // namespace prism::analysis

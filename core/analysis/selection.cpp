@@ -50,8 +50,7 @@ class NodeTest {
   bool holds(Key key, const std::vector<std::pair<int64_t, int64_t>>& ranges,
              const std::string& pattern, const std::vector<bool>& texts, uint32_t id) const {
     const Node& node = program_.nodes[id];
-    const graph::Labels labels =
-        program_.labels.empty() ? graph::Labels{} : program_.labels[id];
+    const graph::Labels labels = program_.labels.empty() ? graph::Labels{} : program_.labels[id];
     const auto text_fits = [&](uint32_t text) { return text != kNone && texts[text]; };
     switch (key) {
       case Key::Label:
@@ -260,8 +259,8 @@ Marks Selection::marks(Rank rank) const {
       by_communicator |= condition->key == Key::Communicator;
       const bool of_texts = condition->key == Key::Label || condition->key == Key::Name ||
                             condition->key == Key::Phase;
-      words.emplace_back(condition, of_texts ? fitting(program.texts, condition->pattern)
-                                             : std::vector<bool>());
+      words.emplace_back(
+          condition, of_texts ? fitting(program.texts, condition->pattern) : std::vector<bool>());
     }
   }
   Marks marks;

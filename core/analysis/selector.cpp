@@ -23,10 +23,9 @@ constexpr std::array<std::string_view, 13> kKeys = {
 static_assert(kKeys.size() == static_cast<size_t>(Key::Iteration) + 1);
 
 constexpr std::array kKinds = {
-    Kind::Compute,  Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter,
-    Kind::AllToAll, Kind::Barrier,   Kind::Broadcast, Kind::Scatter,
-    Kind::Reduce,   Kind::Gather,    Kind::Send,      Kind::Recv,
-    Kind::Batch,    Kind::Transfer};
+    Kind::Compute, Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll,
+    Kind::Barrier, Kind::Broadcast, Kind::Scatter,   Kind::Reduce,        Kind::Gather,
+    Kind::Send,    Kind::Recv,      Kind::Batch,     Kind::Transfer};
 constexpr std::string_view kCommunication = "communication";
 constexpr std::string_view kGap = "gap";
 
@@ -116,12 +115,19 @@ bool Selector::selects_gaps() const {
                      [](const Condition& condition) { return condition.gaps; });
 }
 
+bool Selector::may_select(Kind kind) const {
+  return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
+    return condition.key != Key::Kind || (condition.kinds & bit(kind)) != 0;
+  });
+}
+
 Result<Selector::Condition> Selector::condition(const Word& word, Key key) const {
   Condition result;
   result.key = key;
   if (key == Key::Kind) {
     PRISM_TRY(read_kinds(word, result));
-  } else if (const size_t sign = word.value.find("=="); key == Key::Rank && sign != word.value.npos) {
+  } else if (const size_t sign = word.value.find("==");
+             key == Key::Rank && sign != word.value.npos) {
     PRISM_TRY(read_equation(word, sign, result));
   } else if (is_number(key)) {
     PRISM_TRY(read_ranges(word, result));
@@ -192,8 +198,7 @@ Status Selector::read_equation(const Word& word, size_t sign, Condition& conditi
       whole_number(text.substr(begin, std::max(end, begin) - begin));
   if (!number) {
     return option_.error(ErrorCode::Rank, word.value_begin + sign, word.value_begin + text.size(),
-                         "after '==' a whole number is expected",
-                         R"(write rank="rank % 8 == 3")");
+                         "after '==' a whole number is expected", R"(write rank="rank % 8 == 3")");
   }
   condition.equation.emplace(std::get<config::RankExpression>(std::move(compiled)), *number);
   return {};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The language in which options say which nodes they are about: `stage=2 kind=compute`.
 ///
-///   rank=0-7,16                numbers and ranges; or "EXPRESSION == NUMBER" (config/rank_expression.hpp),
+///   rank=0-7,16                numbers and ranges; or "EXPRESSION == NUMBER"
+///   (config/rank_expression.hpp),
 ///                              as in rank="rank % 8 == 3"
 ///   stage= replica=            as Layout says; numbers and ranges
 ///   iteration= micro_batch= chunk= layer=    numbers and ranges
 ///   kind=compute,all_reduce    kinds of nodes; communication: all but compute; gap: the time of
-///                              the rank's own before nodes. Send and recv are also parts of batches
+///                              the rank's own before nodes. Send and recv are also parts of
+///                              batches
 ///   name= phase= label=        of the node; label: one of the two
 ///   lane= communicator=        the name of the lane; name or description of the communicator
 ///
@@ -53,6 +55,7 @@ class Selector {
 
   const OptionText& option() const { return option_; }
   bool selects_gaps() const;
+  bool may_select(graph::Kind kind) const;
 
   /// Why it selects nothing of a job: the first word that fits nothing by itself, and what there
   /// is; or that no node fits all of them.
@@ -63,11 +66,11 @@ class Selector {
   using Range = std::pair<int64_t, int64_t>;
   struct Condition {
     Key key = Key::Rank;
-    size_t word = 0;             ///< in the option
-    std::vector<Range> ranges;   ///< of numbers
-    std::string pattern;         ///< of texts
-    uint64_t kinds = 0;          ///< bits by graph::Kind
-    bool gaps = false;           ///< of Kind
+    size_t word = 0;                                                     ///< in the option
+    std::vector<Range> ranges;                                           ///< of numbers
+    std::string pattern;                                                 ///< of texts
+    uint64_t kinds = 0;                                                  ///< bits by graph::Kind
+    bool gaps = false;                                                   ///< of Kind
     std::optional<std::pair<config::RankExpression, int64_t>> equation;  ///< of Rank
   };
 

@@ -22,9 +22,8 @@ Result<graph::Trace> load(plugin::Registry& registry, const Arguments& arguments
   const std::vector<uint32_t> iterations = calibrate::iterations_of(imported.observation);
   trace.kinds.reserve(iterations.size());
   for (const uint32_t iteration : iterations) {
-    PRISM_TRY_ASSIGN(
-        calibrate::Calibrated calibrated,
-        calibrate::calibrate(calibrate::cut(imported.observation, iteration), {}));
+    PRISM_TRY_ASSIGN(calibrate::Calibrated calibrated,
+                     calibrate::calibrate(calibrate::cut(imported.observation, iteration), {}));
     graph::IterationKind kind;
     kind.job = std::move(calibrated.job);
     kind.samples.push_back({iteration, 0, {}});
@@ -66,10 +65,9 @@ Result<AnalysedTrace> analysed_trace(plugin::Registry& registry, const Arguments
   if (result.runs.empty()) {
     return config_error("the trace has no times: there is nothing to replay");
   }
-  std::stable_sort(result.runs.begin(), result.runs.end(),
-                   [](const analysis::Run& a, const analysis::Run& b) {
-                     return a.iteration < b.iteration;
-                   });
+  std::stable_sort(
+      result.runs.begin(), result.runs.end(),
+      [](const analysis::Run& a, const analysis::Run& b) { return a.iteration < b.iteration; });
   return result;
 }
 
@@ -112,7 +110,8 @@ std::string in_words(const AnalysedTrace& trace) {
     iterations += run.counted.size();
   }
   return trace.trace->origin + ": " + count_of(trace.subject().job().world_size, "rank") +
-         (layout.stages == 0 ? ", no pipeline" : found(layout.stages, "stage", layout.stages_from)) +
+         (layout.stages == 0 ? ", no pipeline"
+                             : found(layout.stages, "stage", layout.stages_from)) +
          found(layout.replicas, "replica", layout.replicas_from) + ", " +
          count_of(iterations, "iteration");
 }

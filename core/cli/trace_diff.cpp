@@ -84,8 +84,8 @@ Result<TraceDiff> diff_of(const Arguments& arguments) {
   diff.b = in_words(b);
   const size_t runs = std::min(a.runs.size(), b.runs.size());
   for (size_t i = 0; i < runs && diff.difference.empty(); ++i) {
-    diff.difference = analysis::first_difference(a.runs[i].subject->job(),
-                                                 b.runs[i].subject->job(), words[0], words[1]);
+    diff.difference = analysis::first_difference(a.runs[i].subject->job(), b.runs[i].subject->job(),
+                                                 words[0], words[1]);
     diff.difference_in = a.runs[i].iteration;
   }
   diff.iterations = runs;

@@ -96,11 +96,10 @@ std::string render_text(const TraceDiff& diff) {
   std::string text = diff.a + "\n";
   if (diff.between_traces) {
     text += diff.b + "\n";
-    text += diff.difference.empty()
-                ? "The structure is the same.\n"
-                : "The structure differs, first in iteration " +
-                      std::to_string(diff.difference_in) + ":\n" +
-                      printable_lines(diff.difference) + "\n";
+    text += diff.difference.empty() ? "The structure is the same.\n"
+                                    : "The structure differs, first in iteration " +
+                                          std::to_string(diff.difference_in) + ":\n" +
+                                          printable_lines(diff.difference) + "\n";
     if (diff.surplus_iterations > 0) {
       text += "note: " + count_of(diff.surplus_iterations, "iteration") +
               " of one trace have nothing to be compared with\n";

@@ -37,7 +37,8 @@ const Usage kWhatIf{
           true},
          {"iteration", "N|all", "iterations that are looked at; default: all"},
          {"json", "", "for programs"}}),
-    "Edits apply in the order of the command line. A SELECTOR is made of words that must all hold:\n"
+    "Edits apply in the order of the command line. A SELECTOR is made of words that must all "
+    "hold:\n"
     "  rank=0-7,16  rank=\"rank % 8 == 3\"  stage=2  replica=1  iteration=3\n"
     "  kind=compute|all_reduce|...|communication|gap  name=TEXT  phase=TEXT  label=TEXT\n"
     "  micro_batch=0  chunk=0  layer=0  lane=TEXT  communicator=TEXT\n"
@@ -112,8 +113,7 @@ Result<std::string> whatif_text(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const std::vector<Edit> edits, edits_of(arguments));
   PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
   plugin::Registry registry(path);
-  PRISM_TRY_ASSIGN(AnalysedTrace trace,
-                   analysed_trace(registry, arguments, arguments.all("FILE")));
+  PRISM_TRY_ASSIGN(AnalysedTrace trace, analysed_trace(registry, arguments, arguments.all("FILE")));
   PRISM_TRY(keep_iteration(trace, arguments));
   WhatIf report;
   report.trace = &trace;
@@ -138,8 +138,8 @@ Result<std::string> whatif_text(const Arguments& arguments) {
   const auto [run, iteration] = median_iteration(trace.runs, before);
   PRISM_TRY_ASSIGN(report.path_before,
                    analysis::path_summary(trace.runs[run], trace.runs[run].times, iteration));
-  PRISM_TRY_ASSIGN(report.path_after, analysis::path_summary(edited_runs[run],
-                                                             edited_runs[run].times, iteration));
+  PRISM_TRY_ASSIGN(report.path_after,
+                   analysis::path_summary(edited_runs[run], edited_runs[run].times, iteration));
   PRISM_TRY_ASSIGN(report.attribution, analysis::attribute(edited_runs, after));
   return arguments.has("json") ? render_json(report) : render_text(report);
 }

@@ -37,10 +37,10 @@ std::string stage_name(int32_t stage) {
 }
 
 std::string times_text(const WhatIf& report) {
-  Table table(report.edits.empty()
-                  ? std::vector<std::string>{"iteration time", "median", "95 % from", "to"}
-                  : std::vector<std::string>{"iteration time", "median", "95 % from", "to",
-                                             "change"});
+  Table table(
+      report.edits.empty()
+          ? std::vector<std::string>{"iteration time", "median", "95 % from", "to"}
+          : std::vector<std::string>{"iteration time", "median", "95 % from", "to", "change"});
   const auto row = [](const std::string& name, const Spread& spread) {
     return std::vector<std::string>{name, format_duration(spread.median),
                                     format_duration(spread.low), format_duration(spread.high)};
@@ -57,8 +57,8 @@ std::string times_text(const WhatIf& report) {
 std::string edits_text(const WhatIf& report) {
   std::string text;
   for (const AppliedEdit& edit : report.edits) {
-    text += edit.option + " '" + printable(edit.text, 200) + "': " +
-            count_of(edit.edited.changed, "time") + " changed\n";
+    text += edit.option + " '" + printable(edit.text, 200) +
+            "': " + count_of(edit.edited.changed, "time") + " changed\n";
     if (edit.edited.changed < edit.edited.selected) {
       text += "note: " + std::to_string(edit.edited.selected - edit.edited.changed) +
               " more are selected, and stay: there is nothing to take a time from\n";
