@@ -24,7 +24,7 @@ std::string name_of(const graph::Program& program, uint32_t node) {
 
 Result<std::vector<DurationNs>> iteration_times(const Run& run, const graph::Times& times) {
   replay::ReplayOptions options;
-  options.critical_path = false;
+  options.analyse = false;
   PRISM_TRY_ASSIGN(const replay::ReplayResult result,
                    replay::replay(run.subject->job(), times, options));
   if (result.iteration_time.size() == 1) {

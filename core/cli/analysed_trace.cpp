@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "core/calibrate/calibrate.hpp"
@@ -11,59 +10,30 @@
 #include "core/cli/trace_input.hpp"
 
 namespace prism::cli {
-namespace {
-
-/// Each iteration is a kind of its own.
-Result<graph::Trace> load(plugin::Registry& registry, const Arguments& arguments) {
-  PRISM_TRY_ASSIGN(const Imported imported, import_trace(registry, arguments));
-  graph::Trace trace;
-  trace.origin = "imported by " + imported.format;
-  trace.notes = imported.observation.notes;
-  const std::vector<uint32_t> iterations = calibrate::iterations_of(imported.observation);
-  trace.kinds.reserve(iterations.size());
-  for (const uint32_t iteration : iterations) {
-    PRISM_TRY_ASSIGN(calibrate::Calibrated calibrated,
-                     calibrate::calibrate(calibrate::cut(imported.observation, iteration), {}));
-    graph::IterationKind kind;
-    kind.job = std::move(calibrated.job);
-    kind.samples.push_back({iteration, 0, {}});
-    trace.kinds.push_back(std::move(kind));
-  }
-  return trace;
-}
-
-std::vector<uint32_t> counted_iterations(const graph::IterationKind& kind) {
-  if (!kind.counted.empty()) {
-    return kind.counted;
-  }
-  uint32_t iterations = 1;
-  for (const graph::Class& c : kind.job.classes) {
-    iterations = std::max(iterations, c.program.iterations);
-  }
-  std::vector<uint32_t> all(iterations);
-  std::iota(all.begin(), all.end(), 0U);
-  return all;
-}
-
-}  // namespace
-
-Result<AnalysedTrace> analysed_trace(plugin::Registry& registry, const Arguments& arguments,
+Result<AnalysedTrace> analysed_trace(const Arguments& arguments,
                                      const std::vector<std::string>& files) {
   Arguments its = arguments;
   its.lists["FILE"] = files;
   AnalysedTrace result;
-  PRISM_TRY_ASSIGN(graph::Trace trace, load(registry, its));
-  result.trace = std::make_unique<graph::Trace>(std::move(trace));
-  for (const graph::IterationKind& kind : result.trace->kinds) {
-    result.subjects.push_back(std::make_unique<analysis::Subject>(kind.job));
-    const std::vector<uint32_t> counted = counted_iterations(kind);
-    for (const graph::Sample& sample : kind.samples) {
-      result.runs.push_back(
-          {result.subjects.back().get(), sample.iteration, counted, sample.times});
-    }
+  PRISM_TRY_ASSIGN(calibrate::Calibrated calibrated, calibrated_input(its));
+  result.trace = std::make_unique<graph::Trace>(std::move(calibrated.trace));
+  graph::Trace& trace = *result.trace;
+  const auto missing = static_cast<uint64_t>(
+      std::count(trace.times_from.begin(), trace.times_from.end(), graph::kNone));
+  if (missing > 0) {
+    trace.notes.push_back("the times of " + count_of(missing, "rank") +
+                          " are missing: those of the graph count");
   }
-  if (result.runs.empty()) {
-    return config_error("the trace has no times: there is nothing to replay");
+  for (const graph::IterationKind& kind : trace.kinds) {
+    result.subjects.push_back(std::make_unique<analysis::Subject>(kind.job));
+    const analysis::Subject* subject = result.subjects.back().get();
+    const std::vector<uint32_t> counted = graph::counted_iterations(kind);
+    if (kind.samples.empty()) {
+      result.runs.push_back({subject, 0, counted, {}});
+    }
+    for (const graph::Sample& sample : kind.samples) {
+      result.runs.push_back({subject, sample.iteration, counted, sample.times});
+    }
   }
   std::stable_sort(
       result.runs.begin(), result.runs.end(),

@@ -10,7 +10,6 @@
 #include "core/base/status.hpp"
 #include "core/cli/arguments.hpp"
 #include "core/graph/trace.hpp"
-#include "core/plugin/registry.hpp"
 
 namespace prism::cli {
 
@@ -24,14 +23,15 @@ struct AnalysedTrace {
 };
 
 /// Reads a trace. `files`: as FILE of `prism trace info`; --format and --option are those of
-/// `arguments`. Errors: those of the import, and ranks that do not fit together.
-Result<AnalysedTrace> analysed_trace(plugin::Registry& registry, const Arguments& arguments,
+/// `arguments`. A bare graph is one run with the times of its programs. Errors: those of the
+/// import, and ranks that do not fit together.
+Result<AnalysedTrace> analysed_trace(const Arguments& arguments,
                                      const std::vector<std::string>& files);
 
 /// Leaves the runs of one iteration. Errors (Domain::Config): the trace does not show it.
 Status keep_iteration(AnalysedTrace& trace, const Arguments& arguments);
 
-/// "imported by microbatch: 8 ranks, 4 stages (places in 'pp'), 2 replicas (...), 3 iterations".
+/// "microbatch trace: 8 ranks, 4 stages (places in 'pp'), 2 replicas (...), 3 iterations".
 std::string in_words(const AnalysedTrace& trace);
 
 }  // namespace prism::cli

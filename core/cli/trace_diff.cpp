@@ -8,7 +8,6 @@
 
 #include "core/cli/analysed_trace.hpp"
 #include "core/cli/commands.hpp"
-#include "core/cli/plugin_search.hpp"
 #include "core/cli/trace_diff_report.hpp"
 #include "core/cli/trace_input.hpp"
 
@@ -44,23 +43,20 @@ Result<std::vector<std::string>> files_of(const std::string& word) {
   return files;
 }
 
-Result<AnalysedTrace> read_trace(plugin::Registry& registry, const Arguments& arguments,
-                                 const std::string& word) {
+Result<AnalysedTrace> read_trace(const Arguments& arguments, const std::string& word) {
   PRISM_TRY_ASSIGN(const std::vector<std::string> files, files_of(word));
-  return analysed_trace(registry, arguments, files).context("reading '" + word + "'");
+  return analysed_trace(arguments, files).context("reading '" + word + "'");
 }
 
 Result<TraceDiff> diff_of(const Arguments& arguments) {
   const std::vector<std::string> words = arguments.all("TRACE");
-  PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
-  plugin::Registry registry(path);
   TraceDiff diff;
   if (arguments.has("replicas")) {
     std::vector<std::string> files = words;
     if (words.size() == 1) {
       PRISM_TRY_ASSIGN(files, files_of(words.front()));
     }
-    PRISM_TRY_ASSIGN(const AnalysedTrace trace, analysed_trace(registry, arguments, files));
+    PRISM_TRY_ASSIGN(const AnalysedTrace trace, analysed_trace(arguments, files));
     diff.a = in_words(trace);
     for (const std::vector<Rank>& like : trace.subject().layout().like) {
       if (like.size() > 1) {
@@ -78,8 +74,8 @@ Result<TraceDiff> diff_of(const Arguments& arguments) {
                         "; a trace of several files is given as the folder that has them");
   }
   diff.between_traces = true;
-  PRISM_TRY_ASSIGN(const AnalysedTrace a, read_trace(registry, arguments, words[0]));
-  PRISM_TRY_ASSIGN(const AnalysedTrace b, read_trace(registry, arguments, words[1]));
+  PRISM_TRY_ASSIGN(const AnalysedTrace a, read_trace(arguments, words[0]));
+  PRISM_TRY_ASSIGN(const AnalysedTrace b, read_trace(arguments, words[1]));
   diff.a = in_words(a);
   diff.b = in_words(b);
   const size_t runs = std::min(a.runs.size(), b.runs.size());

@@ -12,7 +12,6 @@
 #include "core/cli/analysed_trace.hpp"
 #include "core/cli/arguments.hpp"
 #include "core/cli/commands.hpp"
-#include "core/cli/plugin_search.hpp"
 #include "core/cli/trace_input.hpp"
 #include "core/cli/whatif_report.hpp"
 
@@ -43,7 +42,7 @@ const Usage kWhatIf{
     "  kind=compute|all_reduce|...|communication|gap  name=TEXT  phase=TEXT  label=TEXT\n"
     "  micro_batch=0  chunk=0  layer=0  lane=TEXT  communicator=TEXT\n"
     "TEXT may have the wildcards * and ?. docs/what-if.md tells more.\n"
-    "FILE: a trace; RANK=FILE where it does not say of which rank it is.",
+    "FILE: a .prism file, or a trace of another kind (prism trace info --help).",
     "FILE"};
 
 std::optional<Operation> operation_of(const std::string& flag) {
@@ -111,9 +110,7 @@ std::pair<size_t, uint32_t> median_iteration(const std::vector<analysis::Run>& r
 
 Result<std::string> whatif_text(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const std::vector<Edit> edits, edits_of(arguments));
-  PRISM_TRY_ASSIGN(const plugin::SearchPath path, search_path(arguments));
-  plugin::Registry registry(path);
-  PRISM_TRY_ASSIGN(AnalysedTrace trace, analysed_trace(registry, arguments, arguments.all("FILE")));
+  PRISM_TRY_ASSIGN(AnalysedTrace trace, analysed_trace(arguments, arguments.all("FILE")));
   PRISM_TRY(keep_iteration(trace, arguments));
   WhatIf report;
   report.trace = &trace;

@@ -56,10 +56,12 @@ Status print(const std::string& path, const std::string& text) {
   PRISM_TRY_ASSIGN(const analysis::Edit edit,
                    analysis::Edit::parse(analysis::Operation::Scale, text));
   PRISM_TRY_ASSIGN(const calibrate::Observation observation, import_trace(path));
-  for (const uint32_t iteration : calibrate::iterations_of(observation)) {
+  const calibrate::Iterations iterations(observation);
+  for (const uint32_t iteration : iterations.numbers()) {
+    // The times of a job that is made from one iteration are those of its programs.
     PRISM_TRY_ASSIGN(const calibrate::Calibrated calibrated,
-                     calibrate::calibrate(calibrate::cut(observation, iteration), {}));
-    PRISM_TRY_ASSIGN(const std::string one, document(calibrated.job, edit));
+                     calibrate::calibrate(iterations.cut(iteration), {}));
+    PRISM_TRY_ASSIGN(const std::string one, document(calibrated.trace.kinds.front().job, edit));
     std::printf("%s\n---\n", one.c_str());
   }
   return {};
