@@ -109,7 +109,7 @@ class Attributing {
     return {};
   }
 
-  Status add(std::vector<Responsible>& list, std::string what, std::string level) {
+  Status add(std::vector<Responsible>& list, std::string what, const std::string& level) {
     Result<Edit> edit = Edit::parse(Operation::Level, level);
     PRISM_ASSERT(edit.ok());
     std::vector<DurationNs> saved;

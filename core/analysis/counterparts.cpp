@@ -75,7 +75,7 @@ class ShortestEdit {
       const int32_t k = x - y;
       const bool down = goes_down(k, d, before, d - 1);
       const int32_t from_k = down ? k + 1 : k - 1;
-      const int32_t from_x = before[static_cast<size_t>(from_k + d - 1)];
+      const int32_t from_x = before[place(from_k, d - 1)];
       const int32_t start = down ? from_x : from_x + 1;
       for (; x > start; --x, --y) {
         pairs.emplace_back(x - 1, y - 1);
@@ -91,11 +91,15 @@ class ShortestEdit {
   }
 
  private:
-  int32_t& at(int32_t k) { return reached_[static_cast<size_t>(k + middle_)]; }
+  /// Where a row whose diagonal 0 is at `middle` has diagonal `k`.
+  static size_t place(int32_t k, int32_t middle) {
+    const int32_t index = k + middle;
+    return static_cast<size_t>(index);
+  }
+  int32_t& at(int32_t k) { return reached_[place(k, middle_)]; }
   /// Diagonal `k` of round `d` is reached from the one above, by leaving out an entry of b.
   static bool goes_down(int32_t k, int32_t d, const std::vector<int32_t>& row, int32_t middle) {
-    return k == -d || (k != d && row[static_cast<size_t>(k - 1 + middle)] <
-                                     row[static_cast<size_t>(k + 1 + middle)]);
+    return k == -d || (k != d && row[place(k - 1, middle)] < row[place(k + 1, middle)]);
   }
   void keep(int32_t d) {
     rows_.emplace_back(reached_.begin() + (middle_ - d), reached_.begin() + (middle_ + d + 1));

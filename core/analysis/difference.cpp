@@ -226,10 +226,10 @@ Figures figures_of(std::vector<double> values) {
   return {at(0.5), at(0.95)};
 }
 
-std::vector<CallDeviation> rows_of(Samples samples) {
+std::vector<CallDeviation> rows_of(const Samples& samples) {
   std::vector<CallDeviation> rows;
   rows.reserve(samples.size());
-  for (auto& [call, sample] : samples) {
+  for (const auto& [call, sample] : samples) {
     CallDeviation row;
     row.kind = graph::to_string(std::get<0>(call));
     row.lane = to_string(std::get<1>(call));
@@ -239,11 +239,11 @@ std::vector<CallDeviation> rows_of(Samples samples) {
     row.change = sample.total == 0 ? 0
                                    : static_cast<double>(sample.other_total - sample.total) /
                                          static_cast<double>(sample.total);
-    row.duration = figures_of(std::move(sample.duration));
-    row.start = figures_of(std::move(sample.start));
+    row.duration = figures_of(sample.duration);
+    row.start = figures_of(sample.start);
     if (!sample.natural_start.empty()) {
-      row.natural_duration = figures_of(std::move(sample.natural_duration));
-      row.natural_start = figures_of(std::move(sample.natural_start));
+      row.natural_duration = figures_of(sample.natural_duration);
+      row.natural_start = figures_of(sample.natural_start);
     }
     rows.push_back(std::move(row));
   }
@@ -253,12 +253,12 @@ std::vector<CallDeviation> rows_of(Samples samples) {
   return rows;
 }
 
-Deviations deviations_of(Samples samples, uint64_t nodes, uint64_t left_out) {
+Deviations deviations_of(const Samples& samples, uint64_t nodes, uint64_t left_out) {
   Samples kinds;
   for (const auto& [call, sample] : samples) {
     kinds[{std::get<0>(call), std::get<1>(call), ""}].add(sample);
   }
-  return {rows_of(std::move(kinds)), rows_of(std::move(samples)), nodes, left_out};
+  return {rows_of(kinds), rows_of(samples), nodes, left_out};
 }
 
 /// A run with the times of all its nodes.
@@ -407,7 +407,7 @@ Result<Deviations> between_traces(const std::vector<Run>& a, const std::vector<R
     }
     add_natural(first, samples);
   }
-  return deviations_of(std::move(samples), nodes, left_out);
+  return deviations_of(samples, nodes, left_out);
 }
 
 Result<Deviations> between_replicas(const std::vector<Run>& runs) {
@@ -435,7 +435,7 @@ Result<Deviations> between_replicas(const std::vector<Run>& runs) {
       sample.start.push_back(share(run.start(rank, node) - start, iteration));
     });
   }
-  return deviations_of(std::move(samples), nodes, all - nodes);
+  return deviations_of(samples, nodes, all - nodes);
 }
 
 }  // namespace prism::analysis

@@ -192,7 +192,7 @@ Status Selector::read_equation(const Word& word, size_t sign, Condition& conditi
     return option_.error(ErrorCode::ClassSyntax, word.value_begin + problem->begin,
                          word.value_begin + problem->end, problem->message);
   }
-  const size_t begin = std::min(text.find_first_not_of(" ", sign + 2), text.size());
+  const size_t begin = std::min(text.find_first_not_of(' ', sign + 2), text.size());
   const size_t end = text.find_last_not_of(' ') + 1;
   const std::optional<int64_t> number =
       whole_number(text.substr(begin, std::max(end, begin) - begin));

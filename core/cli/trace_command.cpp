@@ -17,16 +17,15 @@
 namespace prism::cli {
 namespace {
 
-const Usage kInfo{
-    "prism trace info",
-    "FILE... [--format ID] [--option KEY=VALUE] [--json]",
-    "Reads a trace of a real job, takes the waiting out of it, replays each "
-    "iteration, and\nprints how well the replay reproduces what was observed, how much "
-    "of the communication\nwas waiting, and whether replicas take equally long.",
-    {},
-    with_trace_flags({{"json", "", "for programs"}}),
-    kTraceFiles,
-    "FILE"};
+const Usage kInfo{"prism trace info",
+                  "FILE... [--format ID] [--option KEY=VALUE] [--json]",
+                  "Reads a trace of a real job, takes the waiting out of it, replays each "
+                  "iteration, and\nprints how well the replay reproduces what was observed, how much "
+                  "of the communication\nwas waiting, and whether replicas take equally long.",
+                  {},
+                  with_trace_flags({{"json", "", "for programs"}}),
+                  kTraceFiles,
+                  "FILE"};
 
 const Usage kCheck{"prism trace check",
                    "FILE... [--format ID] [--option KEY=VALUE]",
@@ -171,9 +170,9 @@ Result<Place> chosen_iteration(const Arguments& arguments, const graph::Trace& t
   for (const graph::IterationKind& kind : trace.kinds) {
     for (const graph::Sample& sample : kind.samples) {
       numbers.push_back(sample.iteration);
-      const bool better =
-          wanted ? int64_t{sample.iteration} == *wanted
-                 : first.sample == nullptr || sample.iteration < first.sample->iteration;
+      const bool better = wanted ? int64_t{sample.iteration} == *wanted
+                                 : first.sample == nullptr ||
+                                       sample.iteration < first.sample->iteration;
       if (better && (first.sample == nullptr || !wanted)) {
         first = {&kind, &sample};
       }

@@ -23,18 +23,18 @@ struct Sample {
 /// where none was measured.
 struct IterationKind {
   Job job;
-  std::vector<Sample> samples;    ///< none: the graph is bare
-  std::vector<uint32_t> counted;  ///< iterations of `job` that count, where it has several; all
-                                  ///< when empty
-  std::string difference;         ///< the first from the first kind; of that one itself ""
+  std::vector<Sample> samples;     ///< none: the graph is bare
+  std::vector<uint32_t> counted;   ///< iterations of `job` that count, where it has several; all
+                                   ///< when empty
+  std::string difference;          ///< the first from the first kind; of that one itself ""
 };
 
 /// `counted`, or all iterations of the job.
 std::vector<uint32_t> counted_iterations(const IterationKind& kind);
 
 struct Trace {
-  std::string origin;                ///< what made it, in words: "imported by kineto", ...
-  std::vector<std::string> notes;    ///< what the user should know
+  std::string origin;              ///< what made it, in words: "imported by kineto", ...
+  std::vector<std::string> notes;  ///< what the user should know
   std::vector<IterationKind> kinds;  ///< the most frequent first
   /// By rank: whose times it has. Itself: they were measured; another: shared from that replica;
   /// kNone: missing. Empty: the graph is bare.

@@ -10,11 +10,11 @@
 namespace prism::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 1> kOwn = {"factor"};
+constexpr std::array<std::string_view, 1> kOwnKeys = {"factor"};
 
 Result<Selector> selector_of(const std::string& text) {
   PRISM_TRY_ASSIGN(OptionText option, OptionText::parse("--scale", text));
-  return Selector::parse(std::move(option), kOwn);
+  return Selector::parse(std::move(option), kOwnKeys);
 }
 std::string error_of(const std::string& text) {
   const Result<Selector> selector = selector_of(text);
