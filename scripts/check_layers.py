@@ -5,7 +5,7 @@
     check_layers.py [--includes-only]
 
 Layers of core, low to high; a layer may include itself and what stands lower, not its equals:
-base | config, graph | collective, replay | calibrate | schedule | plugin | cli
+base | config, graph | collective, replay | calibrate | analysis | schedule | plugin | cli
 
 core knows no framework and no device; plugins and the SDK know nothing of core; a plugin family
 knows no other. Third-party libraries stay behind one .cpp each. Headers of the C ABI compile as C11
@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LEVEL = {
     layer: level
     for level, layers in enumerate(
-        [["base"], ["config", "graph"], ["collective", "replay"], ["calibrate"], ["schedule"],
-         ["plugin"], ["cli"]]
+        [["base"], ["config", "graph"], ["collective", "replay"], ["calibrate"], ["analysis"],
+         ["schedule"], ["plugin"], ["cli"]]
     )
     for layer in layers
 }

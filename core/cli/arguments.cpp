@@ -34,6 +34,11 @@ po::options_description flags_of(const Usage& usage) {
   return flags;
 }
 
+bool is_repeatable(const Usage& usage, const std::string& name) {
+  return std::any_of(usage.flags.begin(), usage.flags.end(),
+                     [&](const Flag& flag) { return flag.repeatable && flag.name == name; });
+}
+
 }  // namespace
 
 Result<Arguments> parse_arguments(const Usage& usage, const std::vector<std::string>& words) {
@@ -43,17 +48,22 @@ Result<Arguments> parse_arguments(const Usage& usage, const std::vector<std::str
   positional.add("words", -1);
   namespace style = po::command_line_style;
   po::variables_map map;
+  Arguments arguments;
   try {
-    po::store(po::command_line_parser(words)
-                  .options(all)
-                  .positional(positional)
-                  .style(style::unix_style & ~style::allow_guessing)
-                  .run(),
-              map);
+    const po::parsed_options parsed = po::command_line_parser(words)
+                                          .options(all)
+                                          .positional(positional)
+                                          .style(style::unix_style & ~style::allow_guessing)
+                                          .run();
+    po::store(parsed, map);
+    for (const po::option& option : parsed.options) {
+      if (is_repeatable(usage, option.string_key) && !option.value.empty()) {
+        arguments.in_order.emplace_back(option.string_key, option.value.front());
+      }
+    }
   } catch (const po::error& error) {
     return usage_error(usage, error.what());
   }
-  Arguments arguments;
   arguments.help = map.count("help") != 0;
   for (const Flag& flag : usage.flags) {
     const auto it = map.find(flag.name);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.hpp"
@@ -31,6 +32,8 @@ struct Usage {
 struct Arguments {
   std::map<std::string, std::string> values;  ///< flags given ("" without value) and positionals
   std::map<std::string, std::vector<std::string>> lists;  ///< repeatable flags given, and `rest`
+  /// Repeatable flags with their values, as they follow each other on the command line.
+  std::vector<std::pair<std::string, std::string>> in_order;
   bool has(const std::string& name) const { return values.count(name) != 0; }
   const std::string& at(const std::string& name) const { return values.at(name); }
   /// The values of a repeatable flag, in the order of the command line; none when it is not given.

@@ -15,9 +15,10 @@ using Words = std::vector<std::string>;
 int run_command(const Words& words);        ///< prism run EXPERIMENT
 int config_command(const Words& words);     ///< prism config check|show|reference
 int plugin_command(const Words& words);     ///< prism plugin list|show|new
-int trace_command(const Words& words);      ///< prism trace info|check|import|cut|export
+int trace_command(const Words& words);      ///< prism trace info|check|import|cut|export|diff
 int calibrate_command(const Words& words);  ///< prism calibrate FILE...
 int predict_command(const Words& words);    ///< prism predict FILE...
+int whatif_command(const Words& words);     ///< prism whatif FILE...
 int doctor_command(const Words& words);     ///< prism doctor
 
 /// A word after the command, what it understands and what it does.

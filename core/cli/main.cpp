@@ -28,8 +28,10 @@ commands:
   trace check FILE...  whether it holds together, and whether replicas are alike
   trace import|cut     store what a trace shows, or a slice of it, in a .prism file
   trace export FILE... write its replay as a timeline
+  trace diff A B       how two traces of a job differ, or the replicas of one
   calibrate FILE...    take the waiting out of slices of a job and put them together
   predict FILE...      iteration time of a trace, and where it goes
+  whatif FILE...       replay a trace with other times; who is responsible for how much of it
   doctor               what this machine can do, and what each missing piece disables
   --version            version of the program and of the plugin ABI
 
@@ -56,6 +58,9 @@ int dispatch(const std::string& command, const prism::cli::Words& words) {
   }
   if (command == "predict") {
     return predict_command(words);
+  }
+  if (command == "whatif") {
+    return whatif_command(words);
   }
   if (command == "doctor") {
     return doctor_command(words);

@@ -8,11 +8,11 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/base/wildcard.hpp"
 #include "core/cli/plugin_check_report.hpp"
 #include "core/cli/plugin_check_subject.hpp"
 #include "core/cli/plugin_commands.hpp"
 #include "core/cli/plugin_search.hpp"
-#include "core/cli/wildcard.hpp"
 #include "sdk/conformance/child.hpp"
 
 namespace prism::cli {

@@ -9,6 +9,7 @@
 #include "core/cli/commands.hpp"
 #include "core/cli/plugin_search.hpp"
 #include "core/cli/table.hpp"
+#include "core/cli/trace_diff.hpp"
 #include "core/cli/trace_info.hpp"
 #include "core/cli/trace_input.hpp"
 #include "core/config/classes.hpp"
@@ -230,7 +231,8 @@ int trace_command(const Words& words) {
                          {&kCheck, check},
                          {&kImport, import_trace},
                          {&kCut, cut},
-                         {&kExport, export_trace}});
+                         {&kExport, export_trace},
+                         {&kTraceDiff, trace_diff}});
 }
 
 }  // namespace prism::cli

@@ -29,6 +29,9 @@ struct IterationKind {
   std::string difference;         ///< the first from the first kind; of that one itself ""
 };
 
+/// `counted`, or all iterations of the job.
+std::vector<uint32_t> counted_iterations(const IterationKind& kind);
+
 struct Trace {
   std::string origin;                ///< what made it, in words: "imported by kineto", ...
   std::vector<std::string> notes;    ///< what the user should know

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "core/replay/engine.hpp"
@@ -21,20 +20,6 @@ struct ClassSamples {
   std::vector<DurationNs> communication;
   std::vector<DurationNs> waiting;
 };
-
-/// The iterations of a job that count.
-std::vector<uint32_t> counted_of(const graph::IterationKind& kind) {
-  if (!kind.counted.empty()) {
-    return kind.counted;
-  }
-  uint32_t iterations = 1;
-  for (const graph::Class& c : kind.job.classes) {
-    iterations = std::max(iterations, c.program.iterations);
-  }
-  std::vector<uint32_t> all(iterations);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 class Predictor {
  public:
@@ -62,7 +47,7 @@ class Predictor {
 
  private:
   Status add(const graph::IterationKind& kind, const graph::Times& times) {
-    const std::vector<uint32_t> counted = counted_of(kind);
+    const std::vector<uint32_t> counted = graph::counted_iterations(kind);
     ReplayOptions options;
     options.first_iteration = counted.front();
     options.last_iteration = counted.back();

@@ -22,6 +22,11 @@ class Dependencies {
       add_meaning(worker, begin, end);
     });
     rules_.apply();
+    Rules unexplained(job_);
+    each_step([&](uint32_t worker, uint32_t begin, uint32_t end) {
+      add_computation_before(unexplained, worker, begin, end);
+    });
+    unexplained.apply();
     each_step([&](uint32_t worker, uint32_t begin, uint32_t end) {
       add_step_before(worker, begin, end);
     });
@@ -127,6 +132,21 @@ class Dependencies {
       rules_.add(worker, of->second, n,
                  rules_.rule(Rules::Reason::Meaning, o.name,
                              std::string(computation) + " of the micro-batch"));
+    }
+  }
+
+  /// A message that waits for nothing else is issued after what the rank computed before it: sends
+  /// and receives that overlap each other follow the same computation.
+  void add_computation_before(Rules& rules, uint32_t worker, uint32_t begin, uint32_t end) {
+    uint32_t computation = kNone;
+    for (uint32_t n = begin; n < end; ++n) {
+      const Node& of = node(worker, n);
+      if (of.parts.empty()) {
+        computation = operation(of).role == Role::Compute ? n : computation;
+      } else if (of.dependencies.empty() && computation != kNone) {
+        rules.add(worker, n, computation,
+                  rules.rule(Rules::Reason::Meaning, kind(worker, computation), kind(worker, n)));
+      }
     }
   }
 

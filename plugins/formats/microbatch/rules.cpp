@@ -64,10 +64,12 @@ void Rules::note_exceptions() {
                            std::to_string(rule.count) + ": " + rule.name);
     }
   }
-  job_.notes.push_back("of " + std::to_string(count) + " pairs of neighbouring operations " +
-                       std::to_string(kept) +
-                       " are taken to wait for each other, as their kinds "
-                       "never overlap");
+  if (count > 0) {
+    job_.notes.push_back("of " + std::to_string(count) + " pairs of neighbouring operations " +
+                         std::to_string(kept) +
+                         " are taken to wait for each other, as their kinds "
+                         "never overlap");
+  }
 }
 
 }  // namespace prism::microbatch
