@@ -111,19 +111,17 @@ class RankCheck {
 }  // namespace
 
 Status check_observation(const Observation& observation, const std::string& where) {
-  if (observation.ranks.size() != observation.world_size) {
-    return run_error(where + ": shows " + std::to_string(observation.ranks.size()) +
-                         " ranks of a world of " + std::to_string(observation.world_size),
-                     Code::DataLoss);
-  }
-  for (size_t place = 0; place < observation.ranks.size(); ++place) {
-    const ObservedRank& rank = observation.ranks[place];
-    if (rank.program.rank != place || rank.program.world_size != observation.world_size) {
+  Rank next = 0;
+  for (const ObservedRank& rank : observation.ranks) {
+    if (rank.program.rank < next || rank.program.rank >= observation.world_size ||
+        rank.program.world_size != observation.world_size) {
       return run_error(where + ": rank " + std::to_string(rank.program.rank) + " of " +
-                           std::to_string(rank.program.world_size) + " stands at place " +
-                           std::to_string(place),
+                           std::to_string(rank.program.world_size) +
+                           " where one from " + std::to_string(next) + " on, of " +
+                           std::to_string(observation.world_size) + ", is expected",
                        Code::DataLoss);
     }
+    next = rank.program.rank + 1;
     PRISM_TRY(RankCheck(rank, observation.world_size, where).run());
   }
   return {};

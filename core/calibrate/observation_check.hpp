@@ -10,7 +10,7 @@
 namespace prism::calibrate {
 
 /// Every index, spans that end after they start and follow one another on their lane, sequence
-/// numbers that rise, ranks that are all there in their order. `where` begins all messages.
+/// numbers that rise, ranks that ascend; not all need be there. `where` begins all messages.
 Status check_observation(const Observation& observation, const std::string& where);
 
 }  // namespace prism::calibrate
