@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include "core/analysis/edit.hpp"
@@ -21,6 +20,20 @@ double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// The places of what is not 0, the largest first, of equal ones the lowest.
+std::vector<uint32_t> largest_first(const std::vector<DurationNs>& values) {
+  std::vector<uint32_t> places;
+  places.reserve(values.size());
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    if (values[i] != 0) {
+      places.push_back(i);
+    }
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [&](uint32_t a, uint32_t b) { return values[a] > values[b]; });
+  return places;
 }
 
 class Attributing {
@@ -43,14 +56,16 @@ class Attributing {
           add(result.stages, "stage " + number, "stage=" + number + " kind=compute peers=stages"));
     }
     result.stages_left_out = stages - std::min(stages, kMostCandidates);
-    const std::vector<Rank> ranks = by_deviation();
-    replicas = replicas < 2 || ranks.empty() ? 0 : replicas;
-    const uint32_t tried = std::min(replicas, kMostCandidates);
-    for (uint32_t replica = 0; replica < tried; ++replica) {
-      const std::string number = std::to_string(replica);
+    const std::vector<DurationNs> deviations = deviations_of_ranks();
+    const std::vector<uint32_t> ranks = largest_first(deviations);
+    const std::vector<uint32_t> copies =
+        replicas < 2 ? std::vector<uint32_t>() : largest_first(by_replica(deviations, replicas));
+    const size_t tried = std::min<size_t>(copies.size(), kMostCandidates);
+    for (size_t i = 0; i < tried; ++i) {
+      const std::string number = std::to_string(copies[i]);
       PRISM_TRY(add(result.replicas, "replica " + number, "replica=" + number + kEverything));
     }
-    result.replicas_left_out = replicas - tried;
+    result.replicas_left_out = static_cast<uint32_t>(copies.size() - tried);
     const size_t most = std::min<size_t>(ranks.size(), kMostCandidates);
     for (size_t i = 0; i < most; ++i) {
       const std::string number = std::to_string(ranks[i]);
@@ -68,21 +83,25 @@ class Attributing {
   }
 
  private:
-  /// Ranks that differ from their replicas, the most different first.
-  std::vector<Rank> by_deviation() const {
+  /// By rank, over all runs.
+  std::vector<DurationNs> deviations_of_ranks() const {
     std::vector<DurationNs> sums;
     for (const Run& run : runs_) {
       const std::vector<DurationNs> its = deviations_from_replicas(*run.subject, run.times);
       sums.resize(std::max(sums.size(), its.size()), 0);
       std::transform(its.begin(), its.end(), sums.begin(), sums.begin(), std::plus<>());
     }
-    std::vector<Rank> ranks(sums.size());
-    std::iota(ranks.begin(), ranks.end(), 0U);
-    ranks.erase(
-        std::remove_if(ranks.begin(), ranks.end(), [&](Rank rank) { return sums[rank] == 0; }),
-        ranks.end());
-    std::stable_sort(ranks.begin(), ranks.end(), [&](Rank a, Rank b) { return sums[a] > sums[b]; });
-    return ranks;
+    return sums;
+  }
+
+  std::vector<DurationNs> by_replica(const std::vector<DurationNs>& deviations,
+                                     uint32_t replicas) const {
+    const std::vector<uint32_t>& replica = runs_.front().subject->layout().replica;
+    std::vector<DurationNs> sums(replicas, 0);
+    for (size_t rank = 0; rank < std::min(deviations.size(), replica.size()); ++rank) {
+      sums[replica[rank]] += deviations[rank];
+    }
+    return sums;
   }
 
   Status add_kinds(std::vector<Responsible>& list) {

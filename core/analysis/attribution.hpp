@@ -37,9 +37,9 @@ struct Attribution {
   std::vector<Responsible> replicas;
   std::vector<Responsible> ranks;
   std::vector<Responsible> kinds;
-  /// That have peers they differ from and were not tried: the ranks that deviate most from their
-  /// replicas (the sum of |own - median| over durations and gaps) come first, of the others the
-  /// lowest numbers.
+  /// That were not tried. Ranks and replicas that deviate most from their like ranks (the sum of
+  /// |own - median| over durations and gaps) come first, those that do not deviate are not counted;
+  /// of stages the lowest.
   uint32_t stages_left_out = 0;
   uint32_t replicas_left_out = 0;
   uint32_t ranks_left_out = 0;

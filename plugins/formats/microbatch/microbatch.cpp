@@ -26,9 +26,7 @@ using prism::microbatch::Operation;
 using prism::microbatch::Part;
 using prism::microbatch::Trace;
 
-// The traces tell no sizes. Nothing may take these messages, activations of a micro-batch, for the
-// small ones that NCCL sends without waiting for the receiver.
-constexpr std::string_view kBackend = "nccl, sizes unknown";
+constexpr std::string_view kBackend = "nccl";
 constexpr size_t kMostSteps = 64;  // in a note
 
 bool has_suffix(std::string_view path, std::string_view suffix) {
