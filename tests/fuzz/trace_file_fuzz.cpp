@@ -20,8 +20,16 @@ void must_say(const Status& status) {
   }
 }
 
-/// Looks at all times of all ranks, as a replay does.
+/// Looks at all times of all ranks, as a replay does. Not of large jobs: that is no work of the
+/// reader.
 void use(const graph::IterationKind& kind) {
+  uint64_t nodes = 0;
+  for (const graph::Class& c : kind.job.classes) {
+    nodes += c.program.nodes.size() * c.members.size();
+  }
+  if (nodes * kind.job.world_size > 1'000'000) {
+    return;
+  }
   must_say(graph::check(kind.job));
   DurationNs longest = 0;
   for (const graph::Sample& sample : kind.samples) {
@@ -46,9 +54,9 @@ void read_whole(const std::string& path) {
   const auto observation = calibrate::read_observation(path);
   must_say(observation.status());
   if (observation.ok()) {
-    for (const uint32_t iteration : calibrate::iterations_of(*observation)) {
-      static_cast<void>(calibrate::cut(*observation, iteration));
-      break;
+    const std::vector<uint32_t> iterations = calibrate::iterations_of(*observation);
+    if (!iterations.empty()) {
+      static_cast<void>(calibrate::cut(*observation, iterations.front()));
     }
   }
 }

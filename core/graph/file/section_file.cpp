@@ -51,9 +51,7 @@ SectionFile::SectionFile(std::string path, Descriptor fd, uint64_t size)
     : path_(std::move(path)),
       fd_(std::move(fd)),
       size_(size),
-      zstd_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
-  PRISM_ASSERT(zstd_ != nullptr);
-}
+      zstd_(nullptr, &ZSTD_freeDCtx) {}
 
 Result<SectionFile> SectionFile::open(const std::string& path, uint32_t content) {
   uint64_t size = 0;
@@ -269,23 +267,29 @@ Status SectionFile::load(const SectionKey& key, const MemoryBudget& budget, std:
     return run_error(where + ": is damaged: its checksum is wrong", Code::DataLoss);
   }
   bytes = stored_;
-  if (!plain) {
-    // The frame says its size too: nothing is allocated for what would not come.
-    if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != section->raw_bytes) {
-      return run_error(
-          where + ": is no zstd frame of " + std::to_string(section->raw_bytes) + " bytes",
-          Code::DataLoss);
-    }
-    raw_.resize(section->raw_bytes);
-    const size_t size =
-        ZSTD_decompressDCtx(zstd_.get(), raw_.data(), raw_.size(), stored_.data(), stored_.size());
-    if (ZSTD_isError(size) != 0 || size != section->raw_bytes) {
-      return run_error(where + ": cannot be decompressed: " +
-                           (ZSTD_isError(size) != 0 ? ZSTD_getErrorName(size) : "it is short"),
-                       Code::DataLoss);
-    }
-    bytes = raw_;
+  return plain ? Status() : decompress(where, section->raw_bytes, bytes);
+}
+
+Status SectionFile::decompress(const std::string& where, uint64_t raw_bytes,
+                               std::string_view& bytes) {
+  // The frame says its size too: nothing is allocated for what would not come.
+  if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != raw_bytes) {
+    return run_error(where + ": is no zstd frame of " + std::to_string(raw_bytes) + " bytes",
+                     Code::DataLoss);
   }
+  if (zstd_ == nullptr) {
+    zstd_.reset(ZSTD_createDCtx());
+    PRISM_ASSERT(zstd_ != nullptr);
+  }
+  raw_.resize(raw_bytes);
+  const size_t size =
+      ZSTD_decompressDCtx(zstd_.get(), raw_.data(), raw_.size(), stored_.data(), stored_.size());
+  if (ZSTD_isError(size) != 0 || size != raw_bytes) {
+    return run_error(where + ": cannot be decompressed: " +
+                         (ZSTD_isError(size) != 0 ? ZSTD_getErrorName(size) : "it is short"),
+                     Code::DataLoss);
+  }
+  bytes = raw_;
   return {};
 }
 
