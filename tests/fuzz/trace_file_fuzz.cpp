@@ -3,6 +3,7 @@
 /// what it gives can be used. Each input is read as it is and with its checksums put right.
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "core/calibrate/observation_file.hpp"
 #include "core/graph/check.hpp"
@@ -54,9 +55,9 @@ void read_whole(const std::string& path) {
   const auto observation = calibrate::read_observation(path);
   must_say(observation.status());
   if (observation.ok()) {
-    const std::vector<uint32_t> iterations = calibrate::iterations_of(*observation);
-    if (!iterations.empty()) {
-      static_cast<void>(calibrate::cut(*observation, iterations.front()));
+    const calibrate::Iterations iterations(*observation);
+    if (!iterations.numbers().empty()) {
+      static_cast<void>(iterations.cut(iterations.numbers().front()));
     }
   }
 }
