@@ -162,9 +162,9 @@ graph::Trace make_trace(bool own) {
 }
 
 const graph::Trace& trace_of(bool own) {
-  static const graph::Trace kOwn = make_trace(true);
+  static const graph::Trace kEach = make_trace(true);
   static const graph::Trace kShared = make_trace(false);
-  return own ? kOwn : kShared;
+  return own ? kEach : kShared;
 }
 
 double nodes_of(const graph::Trace& trace) {
@@ -183,9 +183,9 @@ const std::string& path_of(bool own) {
     std::filesystem::path path = std::filesystem::temp_directory_path() /
                                  ("prism-trace-bench-" + std::to_string(::getpid()));
   } folder;
-  static const std::string kOwn = (folder.path / "own.prism").string();
+  static const std::string kEach = (folder.path / "own.prism").string();
   static const std::string kShared = (folder.path / "shared.prism").string();
-  const std::string& path = own ? kOwn : kShared;
+  const std::string& path = own ? kEach : kShared;
   if (!std::filesystem::exists(path) && !graph::write_trace(path, trace_of(own)).ok()) {
     std::abort();
   }

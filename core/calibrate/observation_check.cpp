@@ -116,8 +116,8 @@ Status check_observation(const Observation& observation, const std::string& wher
     if (rank.program.rank < next || rank.program.rank >= observation.world_size ||
         rank.program.world_size != observation.world_size) {
       return run_error(where + ": rank " + std::to_string(rank.program.rank) + " of " +
-                           std::to_string(rank.program.world_size) +
-                           " where one from " + std::to_string(next) + " on, of " +
+                           std::to_string(rank.program.world_size) + " where one from " +
+                           std::to_string(next) + " on, of " +
                            std::to_string(observation.world_size) + ", is expected",
                        Code::DataLoss);
     }

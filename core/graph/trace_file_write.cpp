@@ -144,7 +144,8 @@ Status append_samples(const std::string& path, uint32_t kind, const std::vector<
     status = writer.finish();
   }
   if (!status.ok() && ::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) {
-    // Readers find the last complete directory all the same.
+    return std::move(status).context(
+        "what was appended could not be removed; readers leave it out");
   }
   return status;
 }

@@ -3,6 +3,7 @@
 /// what it gives can be used. Each input is read as it is and with its checksums put right.
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "core/calibrate/observation_file.hpp"
 #include "core/graph/check.hpp"
@@ -20,8 +21,16 @@ void must_say(const Status& status) {
   }
 }
 
-/// Looks at all times of all ranks, as a replay does.
+/// Looks at all times of all ranks, as a replay does. Not of large jobs: that is no work of the
+/// reader.
 void use(const graph::IterationKind& kind) {
+  uint64_t nodes = 0;
+  for (const graph::Class& c : kind.job.classes) {
+    nodes += c.program.nodes.size() * c.members.size();
+  }
+  if (nodes * kind.job.world_size > 1'000'000) {
+    return;
+  }
   must_say(graph::check(kind.job));
   DurationNs longest = 0;
   for (const graph::Sample& sample : kind.samples) {
@@ -46,9 +55,9 @@ void read_whole(const std::string& path) {
   const auto observation = calibrate::read_observation(path);
   must_say(observation.status());
   if (observation.ok()) {
-    for (const uint32_t iteration : calibrate::iterations_of(*observation)) {
-      static_cast<void>(calibrate::cut(*observation, iteration));
-      break;
+    const calibrate::Iterations iterations(*observation);
+    if (!iterations.numbers().empty()) {
+      static_cast<void>(iterations.cut(iterations.numbers().front()));
     }
   }
 }

@@ -331,9 +331,9 @@ def read_observation(file):
     s = file.section(10)
     observation = {"world_size": s.number(), "notes": s.texts(s.number()), "ranks": []}
     n = s.number()
-    heads = list(zip(s.column(n), s.column(n), s.texts(n), s.column(n), s.column(n)))
+    heads = list(zip(s.column(n), s.column(n), s.column(n), s.texts(n), s.column(n), s.column(n)))
     s.end()
-    for place, (rank, clock, source, structure, communicators) in enumerate(heads):
+    for place, (rank, clock, run, source, structure, communicators) in enumerate(heads):
         program = read_program(file, rank, observation["world_size"], structure, communicators)
         lane_of = [node[3] for node in program["nodes"]]
         lane_end, part_of = {}, []
@@ -349,8 +349,8 @@ def read_observation(file):
         nodes = read_spans(s, end_on_lane)
         parts = read_spans(s, lambda i, _: nodes[part_of[i]][0])
         s.end()
-        observation["ranks"].append({"clock": clock, "source": source, "program": program,
-                                     "nodes": nodes, "parts": parts})
+        observation["ranks"].append({"clock": clock, "run": run, "source": source,
+                                     "program": program, "nodes": nodes, "parts": parts})
     return observation
 
 

@@ -261,10 +261,14 @@ calibrate::Observation random_observation(uint64_t seed) {
   observation.world_size = job.world_size;
   observation.notes.push_back(random.text());
   for (Rank rank = 0; rank < job.world_size; ++rank) {
+    if (seed % 4 == 3 && random.chance(50)) {
+      continue;  // a slice
+    }
     calibrate::ObservedRank& its = observation.ranks.emplace_back();
     its.program = job.program(rank);
     its.program.rank = rank;
     its.clock = random.below(3);
+    its.run = random.below(3);
     its.source = "rank" + std::to_string(rank) + ".json";
     its.program.labels.resize(its.program.nodes.size());
     std::vector<TimeNs> end(its.program.lanes.size(), -5'000 + int64_t{random.below(10'000)});
@@ -321,6 +325,7 @@ std::string dump(const calibrate::Observation& observation) {
   list(json, "ranks", observation.ranks, [&](const calibrate::ObservedRank& rank) {
     json.begin_object();
     json.member("clock", rank.clock);
+    json.member("run", rank.run);
     json.member("source", rank.source);
     json.key("program");
     write(json, rank.program);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/file/format.hpp"
 
+#include <xxhash.h>
+
+#include "core/base/status.hpp"
+
 namespace prism::graph::file {
 namespace {
 
@@ -35,6 +39,11 @@ const char* name_of(SectionType type) {
 }
 
 }  // namespace
+
+uint64_t checksum_of(std::string_view bytes) {
+  PRISM_ASSERT(bytes.data() != nullptr);
+  return XXH64(bytes.data(), bytes.size(), 0);
+}
 
 std::string describe(const SectionKey& key) {
   return std::string(name_of(key.type)) + " (" + std::to_string(key.a) + ", " +

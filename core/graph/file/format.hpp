@@ -2,14 +2,14 @@
 /// The numbers of the .prism file: docs/prismtrace.md says what they mean.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace prism::graph::file {
 
-inline constexpr std::array<uint8_t, 8> kFileMagic = {0x89, 'P', 'R', 'I', 'S', 'M', '\r', '\n'};
-inline constexpr std::array<uint8_t, 8> kTrailerMagic = {0x89, 'P', 'R', 'I', 'S', 'M', 'E', '\n'};
+inline constexpr std::string_view kFileMagic{"\x89PRISM\r\n", 8};
+inline constexpr std::string_view kTrailerMagic{"\x89PRISME\n", 8};
 inline constexpr uint16_t kMajorVersion = 1;
 inline constexpr uint16_t kMinorVersion = 0;
 
@@ -67,6 +67,9 @@ struct Section {
   uint64_t raw_bytes = 0;
   uint64_t checksum = 0;  ///< XXH64 of the stored bytes
 };
+
+/// XXH64 with seed 0.
+uint64_t checksum_of(std::string_view bytes);
 
 /// "times (0, 2, 17)", for messages.
 std::string describe(const SectionKey& key);

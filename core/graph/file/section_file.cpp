@@ -2,9 +2,7 @@
 #include "core/graph/file/section_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "core/graph/file/bytes.hpp"
@@ -16,15 +14,6 @@ constexpr uint64_t kMarkInTrailer = 32;  ///< where the mark stands
 constexpr uint64_t kScanBytes = uint64_t{1} << 20U;
 /// Bytes that look like a trailer and are none, before the file is given up.
 constexpr int kMostFalseTrailers = 64;
-
-std::string_view as_text(const std::array<uint8_t, 8>& magic) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as characters
-  return {reinterpret_cast<const char*>(magic.data()), magic.size()};
-}
-
-uint64_t hash_of(std::string_view bytes) {
-  return XXH64(bytes.data(), bytes.size(), 0);
-}
 
 const char* name_of_content(uint32_t content) {
   return content == kContentTrace         ? "a trace"
@@ -48,12 +37,7 @@ Section entry_at(const char* bytes) {
 }  // namespace
 
 SectionFile::SectionFile(std::string path, Descriptor fd, uint64_t size)
-    : path_(std::move(path)),
-      fd_(std::move(fd)),
-      size_(size),
-      zstd_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
-  PRISM_ASSERT(zstd_ != nullptr);
-}
+    : path_(std::move(path)), fd_(std::move(fd)), size_(size), zstd_(nullptr, &ZSTD_freeDCtx) {}
 
 Result<SectionFile> SectionFile::open(const std::string& path, uint32_t content) {
   uint64_t size = 0;
@@ -79,7 +63,7 @@ Status SectionFile::read_bytes(uint64_t offset, std::string& to, uint64_t size) 
 Status SectionFile::read_header(uint32_t content) {
   std::string header;
   PRISM_TRY(read_bytes(0, header, std::min(size_, kHeaderBytes)));
-  if (header.substr(0, kFileMagic.size()) != as_text(kFileMagic)) {
+  if (header.substr(0, kFileMagic.size()) != kFileMagic) {
     return run_error("'" + path_ + "' is no .prism file: it does not begin with the mark of one",
                      Code::InvalidArgument);
   }
@@ -87,7 +71,7 @@ Status SectionFile::read_header(uint32_t content) {
     return bad("is cut off in its header: it has " + std::to_string(size_) + " bytes");
   }
   const std::string_view checked(header.data(), kHeaderBytes - 8);
-  if (number_at<uint64_t>(header.data() + checked.size()) != hash_of(checked)) {
+  if (number_at<uint64_t>(header.data() + checked.size()) != checksum_of(checked)) {
     return bad("is damaged: the checksum of its header (byte 0) is wrong");
   }
   const auto major = number_at<uint16_t>(header.data() + 8);
@@ -115,8 +99,8 @@ Result<bool> SectionFile::trailer_at(uint64_t offset, Trailer& trailer) {
   std::string bytes;
   PRISM_TRY(read_bytes(offset, bytes, kTrailerBytes));
   const std::string_view checked(bytes.data(), kTrailerBytes - 8);
-  if (checked.substr(kMarkInTrailer) != as_text(kTrailerMagic) ||
-      number_at<uint64_t>(bytes.data() + checked.size()) != hash_of(checked)) {
+  if (checked.substr(kMarkInTrailer) != kTrailerMagic ||
+      number_at<uint64_t>(bytes.data() + checked.size()) != checksum_of(checked)) {
     return false;
   }
   trailer = {number_at<uint64_t>(bytes.data()), number_at<uint64_t>(bytes.data() + 8),
@@ -138,7 +122,7 @@ Result<bool> SectionFile::block_ends_at(uint64_t offset, BlockEnd& found) {
   }
   PRISM_TRY(
       read_bytes(found.trailer.directory_offset, found.directory, found.trailer.directory_bytes));
-  return hash_of(found.directory) == found.trailer.directory_checksum;
+  return checksum_of(found.directory) == found.trailer.directory_checksum;
 }
 
 Status SectionFile::find_end(BlockEnd& last) {
@@ -150,7 +134,7 @@ Status SectionFile::find_end(BlockEnd& last) {
     }
   }
   // Backwards, in pieces that overlap by less than the mark.
-  const std::string_view mark = as_text(kTrailerMagic);
+  const std::string_view mark = kTrailerMagic;
   std::string piece;
   int false_trailers = 0;
   for (uint64_t upper = size_; upper > kHeaderBytes && false_trailers < kMostFalseTrailers;) {
@@ -265,27 +249,33 @@ Status SectionFile::load(const SectionKey& key, const MemoryBudget& budget, std:
                      Code::DataLoss);
   }
   PRISM_TRY(read_bytes(section->offset, stored_, section->stored_bytes));
-  if (hash_of(stored_) != section->checksum) {
+  if (checksum_of(stored_) != section->checksum) {
     return run_error(where + ": is damaged: its checksum is wrong", Code::DataLoss);
   }
   bytes = stored_;
-  if (!plain) {
-    // The frame says its size too: nothing is allocated for what would not come.
-    if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != section->raw_bytes) {
-      return run_error(
-          where + ": is no zstd frame of " + std::to_string(section->raw_bytes) + " bytes",
-          Code::DataLoss);
-    }
-    raw_.resize(section->raw_bytes);
-    const size_t size =
-        ZSTD_decompressDCtx(zstd_.get(), raw_.data(), raw_.size(), stored_.data(), stored_.size());
-    if (ZSTD_isError(size) != 0 || size != section->raw_bytes) {
-      return run_error(where + ": cannot be decompressed: " +
-                           (ZSTD_isError(size) != 0 ? ZSTD_getErrorName(size) : "it is short"),
-                       Code::DataLoss);
-    }
-    bytes = raw_;
+  return plain ? Status() : decompress(where, section->raw_bytes, bytes);
+}
+
+Status SectionFile::decompress(const std::string& where, uint64_t raw_bytes,
+                               std::string_view& bytes) {
+  // The frame says its size too: nothing is allocated for what would not come.
+  if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != raw_bytes) {
+    return run_error(where + ": is no zstd frame of " + std::to_string(raw_bytes) + " bytes",
+                     Code::DataLoss);
   }
+  if (zstd_ == nullptr) {
+    zstd_.reset(ZSTD_createDCtx());
+    PRISM_ASSERT(zstd_ != nullptr);
+  }
+  raw_.resize(raw_bytes);
+  const size_t size =
+      ZSTD_decompressDCtx(zstd_.get(), raw_.data(), raw_.size(), stored_.data(), stored_.size());
+  if (ZSTD_isError(size) != 0 || size != raw_bytes) {
+    return run_error(where + ": cannot be decompressed: " +
+                         (ZSTD_isError(size) != 0 ? ZSTD_getErrorName(size) : "it is short"),
+                     Code::DataLoss);
+  }
+  bytes = raw_;
   return {};
 }
 
@@ -298,8 +288,8 @@ Result<uint32_t> content_of(const std::string& path) {
   }
   PRISM_TRY(read_at(fd, path, 0, header.data(), header.size()));
   const std::string_view checked(header.data(), kHeaderBytes - 8);
-  const bool known = header.substr(0, kFileMagic.size()) == as_text(kFileMagic) &&
-                     number_at<uint64_t>(header.data() + checked.size()) == hash_of(checked) &&
+  const bool known = header.substr(0, kFileMagic.size()) == kFileMagic &&
+                     number_at<uint64_t>(header.data() + checked.size()) == checksum_of(checked) &&
                      number_at<uint16_t>(header.data() + 8) == kMajorVersion;
   return known ? number_at<uint32_t>(header.data() + 12) : uint32_t{0};
 }

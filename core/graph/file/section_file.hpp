@@ -82,6 +82,8 @@ class SectionFile {
   Status add_sections(const BlockEnd& block);
   Status load(const SectionKey& key, const MemoryBudget& budget, std::string& where,
               std::string_view& bytes);
+  /// From stored_ to raw_.
+  Status decompress(const std::string& where, uint64_t raw_bytes, std::string_view& bytes);
 
   std::string path_;
   Descriptor fd_;

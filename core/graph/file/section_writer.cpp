@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/file/section_writer.hpp"
 
-#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "core/base/file.hpp"
@@ -18,11 +16,6 @@ namespace {
 
 constexpr int kLevel = 3;
 constexpr size_t kBufferBytes = size_t{1} << 20U;
-
-std::string_view as_text(const std::array<uint8_t, 8>& magic) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as characters
-  return {reinterpret_cast<const char*>(magic.data()), magic.size()};
-}
 
 void append_entry(std::string& out, const Section& section) {
   append_number(out, static_cast<uint16_t>(section.key.type));
@@ -52,12 +45,12 @@ SectionWriter::SectionWriter(const Descriptor& fd, std::string path, uint64_t of
 }
 
 void SectionWriter::begin(uint32_t content) {
-  std::string header(as_text(kFileMagic));
+  std::string header(kFileMagic);
   append_number(header, kMajorVersion);
   append_number(header, kMinorVersion);
   append_number(header, content);
   append_number(header, uint64_t{0});
-  append_number(header, XXH64(header.data(), header.size(), 0));
+  append_number(header, checksum_of(header));
   buffer_ += header;
   offset_ += header.size();
 }
@@ -79,7 +72,7 @@ Status SectionWriter::add_bytes(const SectionKey& key, const std::string& raw,
     }
   }
   section.stored_bytes = stored.size();
-  section.checksum = XXH64(stored.data(), stored.size(), 0);
+  section.checksum = checksum_of(stored);
   sections_.push_back(section);
   return put(stored);
 }
@@ -144,10 +137,10 @@ Status SectionWriter::finish() {
   std::string trailer;
   append_number(trailer, offset_);
   append_number(trailer, uint64_t{directory.size()});
-  append_number(trailer, XXH64(directory.data(), directory.size(), 0));
+  append_number(trailer, checksum_of(directory));
   append_number(trailer, previous_trailer_);
-  trailer += as_text(kTrailerMagic);
-  append_number(trailer, XXH64(trailer.data(), trailer.size(), 0));
+  trailer += kTrailerMagic;
+  append_number(trailer, checksum_of(trailer));
   PRISM_TRY(put(directory));
   PRISM_TRY(put(trailer));
   PRISM_TRY(flush());
