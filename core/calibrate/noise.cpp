@@ -33,7 +33,7 @@ graph::Times Noise::draw(uint64_t seed, uint64_t iteration) const {
   for (Rank rank = 0; rank < job_->world_size; ++rank) {
     times.set_of[rank] = rank;
     times.sets.push_back(draw_rank(rank, mix(key_of(key, Draw::Ranks), rank), run,
-                                   mix(key_of(key, Draw::Replicas), job_->index_of[rank])));
+                                   mix(key_of(key, Draw::Replicas), replicas_.place_of[rank])));
   }
   return times;
 }
@@ -43,7 +43,7 @@ graph::RankTimes Noise::draw_rank(Rank rank, uint64_t key, uint32_t run,
   const graph::RankTimes* level = levels_.of(rank);
   graph::RankTimes times =
       level != nullptr ? *level : graph::columns_of(job_->program(rank), nullptr);
-  const OfClass& noise = classes_[job_->class_of[rank]];
+  const OfClass& noise = classes_[replicas_.group_of[rank]];
   if (noise.cells.empty()) {
     return times;
   }

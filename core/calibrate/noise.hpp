@@ -17,7 +17,8 @@
 ///   pace      how much longer the run was for this rank alone, over all nodes
 ///   residual  the rest, of which nodes are independent
 ///
-/// Runs are the samples of the trace; replica i is made of the i-th members of all classes. An
+/// Runs are the samples of the trace; classes are those of graph::replicas_of, and replica i is made
+/// of the i-th members of all classes. An
 /// effect over many values is told from chance by the variance that it would have were there no
 /// such effect: only what goes beyond that is taken for it (method of moments; one rank that was
 /// measured shows nothing in common with others, and one node nothing in common with other nodes).
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "core/base/status.hpp"
+#include "core/graph/replicas.hpp"
 #include "core/graph/trace.hpp"
 
 namespace prism::calibrate {
@@ -50,7 +52,7 @@ class Noise {
   static Result<Noise> estimate(const graph::IterationKind& kind,
                                 const std::vector<Rank>& times_from);
 
-  /// By class.
+  /// By class: a group of graph::replicas_of.
   const std::vector<NoiseShares>& shares() const { return shares_; }
 
   /// Mean times: of the measured ranks their own, of the others those of the rank that they have
@@ -103,6 +105,7 @@ class Noise {
   graph::RankTimes draw_rank(Rank rank, uint64_t key, uint32_t run, uint64_t replica_key) const;
 
   const graph::Job* job_ = nullptr;
+  graph::Replicas replicas_;  ///< "class" here: a group of these
   uint32_t runs_ = 0;
   bool whole_ = false;          ///< runs are drawn as they were: there are no loads and paces
   std::vector<bool> measured_;  ///< by rank

@@ -91,10 +91,11 @@ double mean_square(const std::vector<float>& values, size_t first) {
 
 // ---- One class ----
 
-ClassNoiseEstimate::ClassNoiseEstimate(const graph::IterationKind& kind, uint32_t c,
+ClassNoiseEstimate::ClassNoiseEstimate(const graph::IterationKind& kind, size_t members,
                                        std::vector<Rank> ranks, const graph::Times& levels)
     : kind_(kind),
-      program_(kind.job.classes[c].program),
+      program_(kind.job.program(ranks.front())),
+      members_(members),
       ranks_(std::move(ranks)),
       runs_(kind.samples.size()) {
   shares_.measured_ranks = static_cast<uint32_t>(ranks_.size());
@@ -102,8 +103,7 @@ ClassNoiseEstimate::ClassNoiseEstimate(const graph::IterationKind& kind, uint32_
 }
 
 bool ClassNoiseEstimate::shows_the_slowest() const {
-  const graph::Class& c = kind_.job.class_of_rank(ranks_.front());
-  return ranks_.size() * runs_ >= std::max(kEnough, c.members.size());
+  return ranks_.size() * runs_ >= std::max(kEnough, members_);
 }
 
 /// Nodes and gaps that take time.
@@ -339,13 +339,15 @@ Result<Noise> NoiseEstimate::run() {
   find_run_effects();
   noise_.job_ = &job_;
   noise_.runs_ = static_cast<uint32_t>(runs_);
-  noise_.classes_.resize(job_.classes.size());
-  noise_.shares_.resize(job_.classes.size());
-  for (uint32_t c = 0; c < job_.classes.size(); ++c) {
+  const auto classes = static_cast<uint32_t>(noise_.replicas_.groups.size());
+  noise_.classes_.resize(classes);
+  noise_.shares_.resize(classes);
+  for (uint32_t c = 0; c < classes; ++c) {
     noise_.shares_[c].measured_ranks = static_cast<uint32_t>(ranks_of_class_[c].size());
     if (!ranks_of_class_[c].empty() && runs_ > 1) {
       class_numbers_.push_back(c);
-      classes_.emplace_back(kind_, c, ranks_of_class_[c], noise_.levels_);
+      classes_.emplace_back(kind_, noise_.replicas_.groups[c].size(), ranks_of_class_[c],
+                            noise_.levels_);
       classes_.back().load(run_effects_, run_variance_);
       classes_.back().remove_common();
     }
@@ -375,18 +377,19 @@ Status NoiseEstimate::find_measured() {
                      " ranks of " + std::to_string(job_.world_size));
   }
   noise_.measured_.resize(job_.world_size);
-  ranks_of_class_.resize(job_.classes.size());
+  const std::vector<uint32_t>& class_of = noise_.replicas_.group_of;
+  ranks_of_class_.resize(noise_.replicas_.groups.size());
   bool any = false;
   for (Rank rank = 0; rank < job_.world_size; ++rank) {
     const Rank from = times_from_[rank];
     if (from != kNone && (from >= job_.world_size || times_from_[from] != from ||
-                          job_.class_of[from] != job_.class_of[rank])) {
+                          class_of[from] != class_of[rank])) {
       return run_error("rank " + std::to_string(rank) + " has the times of rank " +
                        std::to_string(from) + ", which was not measured or is of another class");
     }
     noise_.measured_[rank] = from == rank;
     if (from == rank) {
-      ranks_of_class_[job_.class_of[rank]].push_back(rank);
+      ranks_of_class_[class_of[rank]].push_back(rank);
       any = true;
     }
   }
@@ -470,7 +473,7 @@ void NoiseEstimate::remove_loads() {
   std::map<uint32_t, std::vector<Place>> replicas;
   for (size_t k = 0; k < classes_.size(); ++k) {
     for (size_t r = 0; r < classes_[k].ranks().size(); ++r) {
-      replicas[job_.index_of[classes_[k].ranks()[r]]].push_back({k, r});
+      replicas[noise_.replicas_.place_of[classes_[k].ranks()[r]]].push_back({k, r});
     }
   }
   struct OfRun {

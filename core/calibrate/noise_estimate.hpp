@@ -15,8 +15,8 @@ namespace prism::calibrate {
 /// The measured ranks of one class.
 class ClassNoiseEstimate {
  public:
-  /// `ranks` of class `c`, more than none, in more than one run.
-  ClassNoiseEstimate(const graph::IterationKind& kind, uint32_t c, std::vector<Rank> ranks,
+  /// `ranks` of a class of `members`, more than none, in more than one run.
+  ClassNoiseEstimate(const graph::IterationKind& kind, size_t members, std::vector<Rank> ranks,
                      const graph::Times& levels);
 
   /// Times of one run as they would be had it been like the others: each divided by the effect of
@@ -67,6 +67,7 @@ class ClassNoiseEstimate {
 
   const graph::IterationKind& kind_;
   const graph::Program& program_;
+  const size_t members_;
   std::vector<Rank> ranks_;
   size_t runs_;
   std::vector<double> run_effects_;
@@ -84,7 +85,9 @@ class ClassNoiseEstimate {
 class NoiseEstimate {
  public:
   NoiseEstimate(const graph::IterationKind& kind, const std::vector<Rank>& times_from)
-      : kind_(kind), job_(kind.job), times_from_(times_from), runs_(kind.samples.size()) {}
+      : kind_(kind), job_(kind.job), times_from_(times_from), runs_(kind.samples.size()) {
+    noise_.replicas_ = graph::replicas_of(job_);
+  }
 
   Result<Noise> run();
 

@@ -11,14 +11,11 @@ Status add_iterations(const graph::IterationKind& kind, const graph::Times& time
                       uint64_t eager_bytes, std::vector<DurationNs>& found) {
   replay::ReplayOptions options;
   options.eager_bytes = eager_bytes;
-  options.critical_path = false;
-  options.top_waits = 0;
+  options.analyse = false;
   PRISM_TRY_ASSIGN(const replay::ReplayResult result, replay::replay(kind.job, times, options));
-  if (kind.counted.empty()) {
-    found.insert(found.end(), result.iteration_time.begin(), result.iteration_time.end());
-  }
-  for (const uint32_t iteration : kind.counted) {
-    found.push_back(result.iteration_time[iteration]);
+  const bool alone = result.iteration_time.size() <= 1;
+  for (const uint32_t iteration : graph::counted_iterations(kind)) {
+    found.push_back(alone ? result.end : result.iteration_time[iteration]);
   }
   return {};
 }

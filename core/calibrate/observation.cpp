@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/calibrate/observation_limits.hpp"
+#include "core/calibrate/structure_order.hpp"
 
 namespace prism::calibrate {
 namespace {
@@ -29,7 +30,7 @@ void renumber(graph::Program& program) {
   }
 }
 
-/// The nodes `ids` of a rank as a program of one iteration.
+/// The nodes `ids` of a rank as a program of one iteration, in the order of structure_order.
 ObservedRank cut_rank(const ObservedRank& rank, const std::vector<uint32_t>& ids) {
   const graph::Program& from = rank.program;
   ObservedRank to;
@@ -47,16 +48,23 @@ ObservedRank cut_rank(const ObservedRank& rank, const std::vector<uint32_t>& ids
   to.nodes.reserve(ids.size());
   program.nodes.reserve(ids.size());
   program.labels.reserve(ids.size());
-  for (const uint32_t id : ids) {
+  const std::vector<uint32_t> order = structure_order(from, ids);
+  std::vector<uint32_t> number(ids.size());  // by place in `ids`
+  const auto place_of = [&ids](uint32_t id) { return std::lower_bound(ids.begin(), ids.end(), id); };
+  for (uint32_t n = 0; n < order.size(); ++n) {
+    number[static_cast<size_t>(place_of(order[n]) - ids.begin())] = n;
+  }
+  for (const uint32_t id : order) {
     graph::Node node = from.nodes[id];
     const auto first_dependency = static_cast<uint32_t>(program.dependencies.size());
     for (uint32_t d = 0; d < node.dependency_count; ++d) {
       const uint32_t dependency = from.dependencies[node.first_dependency + d];
-      const auto place = std::lower_bound(ids.begin(), ids.end(), dependency);
+      const auto place = place_of(dependency);
       if (place != ids.end() && *place == dependency) {
-        program.dependencies.push_back(static_cast<uint32_t>(place - ids.begin()));
+        program.dependencies.push_back(number[static_cast<size_t>(place - ids.begin())]);
       }
     }
+    std::sort(program.dependencies.begin() + first_dependency, program.dependencies.end());
     node.first_dependency = first_dependency;
     node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - first_dependency;
     const auto first_part = static_cast<uint32_t>(program.parts.size());

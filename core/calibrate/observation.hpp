@@ -101,8 +101,8 @@ class Iterations {
   /// Ascending; nodes of none belong to no cut.
   const std::vector<uint32_t>& numbers() const { return numbers_; }
   bool has(uint32_t iteration) const;
-  /// Its nodes, numbered anew: a job that starts where it did. Dependencies on earlier iterations
-  /// are left out: their ends come before its beginning.
+  /// Its nodes, numbered anew as their structure says: a job that starts where it did. Dependencies
+  /// on earlier iterations are left out: their ends come before its beginning.
   Observation cut(uint32_t iteration) const;
   /// All of it as one job: its iterations are numbered from 0, and a node of none belongs to that
   /// of the node before it.

@@ -71,7 +71,8 @@ class Check {
 
   Result<ReplicaCheck> run() {
     result_.runs = static_cast<uint32_t>(kind_.samples.size());
-    for (const std::vector<Rank>& group : graph::replicas_of(job_)) {
+    const graph::Replicas replicas = graph::replicas_of(job_);
+    for (const std::vector<Rank>& group : replicas.groups) {
       std::vector<Rank> measured;
       std::copy_if(group.begin(), group.end(), std::back_inserter(measured),
                    [this](Rank rank) { return is_measured(rank); });

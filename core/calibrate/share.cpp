@@ -10,7 +10,8 @@ namespace prism::calibrate {
 namespace {
 
 void share(graph::IterationKind& kind, std::vector<Rank>& times_from) {
-  for (const std::vector<Rank>& group : graph::replicas_of(kind.job)) {
+  const graph::Replicas replicas = graph::replicas_of(kind.job);
+  for (const std::vector<Rank>& group : replicas.groups) {
     std::vector<Rank> measured;
     std::copy_if(group.begin(), group.end(), std::back_inserter(measured),
                  [&](Rank rank) { return times_from[rank] == rank; });

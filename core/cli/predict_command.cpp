@@ -32,7 +32,8 @@ struct Row {
 
 std::vector<Row> rows_of(const graph::Job& job, const replay::Prediction& prediction) {
   std::vector<Row> rows;
-  for (std::vector<Rank>& ranks : graph::replicas_of(job)) {
+  graph::Replicas replicas = graph::replicas_of(job);
+  for (std::vector<Rank>& ranks : replicas.groups) {
     std::vector<DurationNs> compute;
     std::vector<DurationNs> communication;
     std::vector<DurationNs> waiting;

@@ -60,13 +60,10 @@ class Structure {
   std::string text_;
 };
 
-}  // namespace
-
-std::vector<std::vector<Rank>> replicas_of(const Job& job) {
+std::vector<std::vector<Rank>> groups_of_equal_structure(const Job& job) {
   std::map<std::string, std::vector<Rank>> groups;  // by hash: structures are long
   for (const Class& c : job.classes) {
-    std::vector<Rank>& group = groups[content_hash(Structure(c.program).take())];
-    group.insert(group.end(), c.members.begin(), c.members.end());
+    groups[content_hash(Structure(c.program).take())].push_back(c.members.front());
   }
   std::vector<std::vector<Rank>> result;
   result.reserve(groups.size());
@@ -75,6 +72,32 @@ std::vector<std::vector<Rank>> replicas_of(const Job& job) {
     result.push_back(std::move(ranks));
   }
   std::sort(result.begin(), result.end());
+  return result;
+}
+
+}  // namespace
+
+Replicas replicas_of(const Job& job) {
+  Replicas result;
+  const bool has_classes = std::any_of(job.classes.begin(), job.classes.end(),
+                                       [](const Class& c) { return c.members.size() > 1; });
+  if (has_classes) {
+    result.groups.reserve(job.classes.size());
+    for (const Class& c : job.classes) {
+      result.groups.push_back(c.members);
+    }
+  } else {
+    result.groups = groups_of_equal_structure(job);
+  }
+  result.group_of.resize(job.world_size);
+  result.place_of.resize(job.world_size);
+  for (uint32_t group = 0; group < result.groups.size(); ++group) {
+    for (uint32_t place = 0; place < result.groups[group].size(); ++place) {
+      const Rank rank = result.groups[group][place];
+      result.group_of[rank] = group;
+      result.place_of[rank] = place;
+    }
+  }
   return result;
 }
 

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <functional>
 #include <gtest/gtest.h>
+#include <utility>
 
+#include "core/graph/replicas.hpp"
 #include "tests/integration/trace/imported.hpp"
 #include "tests/real_data.hpp"
 
@@ -17,41 +19,6 @@ namespace {
 using calibrate::Observation;
 
 constexpr uint32_t kStages = 4;
-
-/// Nodes by lane.
-std::vector<std::vector<uint32_t>> lanes_of(const graph::Program& program) {
-  std::vector<std::vector<uint32_t>> lanes(program.lanes.size());
-  for (uint32_t node = 0; node < program.nodes.size(); ++node) {
-    lanes[program.nodes[node].lane].push_back(node);
-  }
-  return lanes;
-}
-
-/// The times of `from` by the nodes of `to`: the importer numbers the nodes of a step in the order
-/// in which they began, which is the same on each lane but not between lanes.
-Result<graph::RankTimes> times_of(const graph::Program& from, const graph::Program& to) {
-  const auto from_lanes = lanes_of(from);
-  const auto to_lanes = lanes_of(to);
-  graph::RankTimes times = graph::columns_of(to, nullptr);
-  for (size_t lane = 0; lane < to_lanes.size(); ++lane) {
-    if (from.lanes != to.lanes || from_lanes[lane].size() != to_lanes[lane].size()) {
-      return run_error("lanes differ");
-    }
-    for (size_t n = 0; n < to_lanes[lane].size(); ++n) {
-      const graph::Node& source = from.nodes[from_lanes[lane][n]];
-      const graph::Node& node = to.nodes[to_lanes[lane][n]];
-      if (source.kind != node.kind || source.part_count != node.part_count) {
-        return run_error("nodes differ");
-      }
-      times.durations.set(to_lanes[lane][n], graph::has_parts(node.kind) ? 0 : source.duration);
-      times.gaps.set(to_lanes[lane][n], source.gap);
-      for (uint32_t p = 0; p < node.part_count; ++p) {
-        times.parts.set(node.first_part + p, from.parts[source.first_part + p].duration);
-      }
-    }
-  }
-  return times;
-}
 
 double seconds(DurationNs ns) {
   return 1e-9 * static_cast<double>(ns);
@@ -69,33 +36,14 @@ class MeasuredJob : public testing::Test {
     }
     Result<Observation> observation = import_trace("microbatch", {{path, std::nullopt}});
     ASSERT_TRUE(observation.ok()) << observation.status().to_string();
-    for (const uint32_t step : calibrate::iterations_of(*observation)) {
-      auto calibrated = calibrate::calibrate(calibrate::cut(*observation, step), {});
-      ASSERT_TRUE(calibrated.ok()) << calibrated.status().to_string();
-      add_sample(calibrated->job, step);
-    }
-  }
-
-  /// Ranks 2 s and 2 s + 1 are the replicas of stage s.
-  void add_sample(const graph::Job& job, uint32_t step) {
-    if (kind_.samples.empty()) {
-      std::vector<std::vector<Rank>> classes;
-      std::vector<graph::Program> programs;
-      for (uint32_t stage = 0; stage < kStages; ++stage) {
-        classes.push_back({2 * stage, 2 * stage + 1});
-        programs.push_back(job.program(2 * stage));
-      }
-      auto all = graph::instantiate(job.world_size, classes, std::move(programs));
-      ASSERT_TRUE(all.ok()) << all.status().to_string();
-      kind_.job = std::move(all).value();
-    }
-    graph::Sample& sample = kind_.samples.emplace_back();
-    sample.iteration = step;
-    for (Rank rank = 0; rank < job.world_size; ++rank) {
-      auto times = times_of(job.program(rank), kind_.job.program(rank));
-      ASSERT_TRUE(times.ok()) << "step " << step << " rank " << rank << times.status().to_string();
-      sample.times.set_of.push_back(rank);
-      sample.times.sets.push_back(std::move(times).value());
+    auto calibrated = calibrate::calibrate(*observation, {});
+    ASSERT_TRUE(calibrated.ok()) << calibrated.status().to_string();
+    ASSERT_EQ(calibrated->trace.kinds.size(), 1U) << calibrated->trace.kinds[1].difference;
+    kind_ = std::move(calibrated->trace.kinds.front());
+    const graph::Replicas replicas = graph::replicas_of(kind_.job);
+    ASSERT_EQ(replicas.groups.size(), kStages);
+    for (Rank rank = 0; rank < 2 * kStages; ++rank) {
+      ASSERT_EQ(replicas.group_of[rank], rank / 2);
     }
   }
 
