@@ -29,7 +29,8 @@ std::vector<std::vector<uint32_t>> lanes_of(const graph::Program& program) {
 
 /// The times of `from` by the nodes of `to`: the importer numbers the nodes of a step in the order
 /// in which they began, which is the same on each lane but not between lanes.
-Result<graph::RankTimes> times_of(const graph::Program& from, const graph::Program& to) {
+Result<graph::RankTimes> times_of(const graph::Program& from, const graph::RankTimes& measured,
+                                  const graph::Program& to) {
   const auto from_lanes = lanes_of(from);
   const auto to_lanes = lanes_of(to);
   graph::RankTimes times = graph::columns_of(to, nullptr);
@@ -43,10 +44,10 @@ Result<graph::RankTimes> times_of(const graph::Program& from, const graph::Progr
       if (source.kind != node.kind || source.part_count != node.part_count) {
         return run_error("nodes differ");
       }
-      times.durations.set(to_lanes[lane][n], graph::has_parts(node.kind) ? 0 : source.duration);
-      times.gaps.set(to_lanes[lane][n], source.gap);
+      times.durations.set(to_lanes[lane][n], measured.durations[from_lanes[lane][n]]);
+      times.gaps.set(to_lanes[lane][n], measured.gaps[from_lanes[lane][n]]);
       for (uint32_t p = 0; p < node.part_count; ++p) {
-        times.parts.set(node.first_part + p, from.parts[source.first_part + p].duration);
+        times.parts.set(node.first_part + p, measured.parts[source.first_part + p]);
       }
     }
   }
@@ -69,15 +70,18 @@ class MeasuredJob : public testing::Test {
     }
     Result<Observation> observation = import_trace("microbatch", {{path, std::nullopt}});
     ASSERT_TRUE(observation.ok()) << observation.status().to_string();
-    for (const uint32_t step : calibrate::iterations_of(*observation)) {
-      auto calibrated = calibrate::calibrate(calibrate::cut(*observation, step), {});
-      ASSERT_TRUE(calibrated.ok()) << calibrated.status().to_string();
-      add_sample(calibrated->job, step);
+    auto calibrated = calibrate::calibrate(*observation, {});
+    ASSERT_TRUE(calibrated.ok()) << calibrated.status().to_string();
+    for (const graph::IterationKind& kind : calibrated->trace.kinds) {
+      for (const graph::Sample& sample : kind.samples) {
+        add_sample(kind.job, sample);
+      }
     }
+    ASSERT_EQ(kind_.samples.size(), 32U);
   }
 
   /// Ranks 2 s and 2 s + 1 are the replicas of stage s.
-  void add_sample(const graph::Job& job, uint32_t step) {
+  void add_sample(const graph::Job& job, const graph::Sample& step) {
     if (kind_.samples.empty()) {
       std::vector<std::vector<Rank>> classes;
       std::vector<graph::Program> programs;
@@ -90,10 +94,13 @@ class MeasuredJob : public testing::Test {
       kind_.job = std::move(all).value();
     }
     graph::Sample& sample = kind_.samples.emplace_back();
-    sample.iteration = step;
+    sample.iteration = step.iteration;
     for (Rank rank = 0; rank < job.world_size; ++rank) {
-      auto times = times_of(job.program(rank), kind_.job.program(rank));
-      ASSERT_TRUE(times.ok()) << "step " << step << " rank " << rank << times.status().to_string();
+      const graph::Program& program = job.program(rank);
+      auto times = times_of(program, graph::columns_of(program, step.times.of(rank)),
+                            kind_.job.program(rank));
+      ASSERT_TRUE(times.ok()) << "step " << step.iteration << ", rank " << rank << ": "
+                              << times.status().to_string();
       sample.times.set_of.push_back(rank);
       sample.times.sets.push_back(std::move(times).value());
     }
@@ -127,8 +134,8 @@ double with_noise(const graph::IterationKind& kind, const std::vector<Rank>& tim
   auto noise = calibrate::Noise::estimate(kind, times_from);
   EXPECT_TRUE(noise.ok()) << noise.status().to_string();
   for (const calibrate::NoiseShares& s : noise->shares()) {
-    std::printf("%u measured: common %.2f, persistent %.2f, independent %.2f\n", s.measured_ranks,
-                s.common, s.persistent, s.independent);
+    std::printf("%u of %zu measured: common %.2f, persistent %.2f, independent %.2f\n",
+                s.measured_ranks, s.ranks.size(), s.common, s.persistent, s.independent);
   }
   return mean_of(
       kind, [&](uint32_t i) { return noise->draw(1, i); }, kDraws);

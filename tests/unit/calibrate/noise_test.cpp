@@ -395,6 +395,17 @@ TEST(Noise, OneRunShowsNone) {
   EXPECT_EQ(noise.draw(1, 0).of(7)->durations[1], 1001);
 }
 
+TEST(Noise, ARankThatSomeRunsDoNotShowHasALevelAndNoNoise) {
+  Measured m = measured_job(
+      4, 2, 1, 3, [](Rank rank, uint32_t run, uint32_t) { return 1000 + 100 * rank + 10 * run; });
+  m.kind.samples[1].times.set_of[1] = graph::kNone;
+  const Noise noise = must_estimate(m);
+  EXPECT_EQ(noise.shares()[0].measured_ranks, 1U);
+  EXPECT_EQ(noise.shares()[0].ranks, (std::vector<Rank>{0, 1, 2, 3}));
+  EXPECT_EQ(noise.levels().of(1)->durations[0], 1110);
+  EXPECT_EQ(noise.levels().of(0)->durations[0], 1010);
+}
+
 TEST(Noise, RefusesWhatWasNotMeasured) {
   const auto time = [](Rank, uint32_t, uint32_t) { return 1000.0; };
   Measured m = measured_job(4, 1, 1, 2, time);
