@@ -19,12 +19,13 @@
 ///
 /// Runs are the samples of the trace. A group is a class of ranks, and replica i is made of the
 /// i-th members of all classes; where each rank is a class of its own, groups are of ranks of equal
-/// structure (graph::replicas_of), and replica i is made of the i-th members of those. An
-/// effect over many values is told from chance by the variance that it would have were there no
-/// such effect: only what goes beyond that is taken for it (method of moments; one rank that was
-/// measured shows nothing in common with others, and one node nothing in common with other nodes).
-/// What ranks of different slices have in common cannot be seen, since they ran at different times:
-/// it is taken for independent.
+/// structure (graph::replicas_of), and replica i is made of the i-th members of those.
+///
+/// An effect over many values is told from chance by the variance that it would have were there no
+/// such effect: only what goes beyond that is taken for it (method of moments). So one rank that
+/// was measured shows nothing in common with others, and one node nothing in common with other
+/// nodes. What ranks of different slices have in common cannot be seen, since they ran at different
+/// times: it is taken for independent.
 #pragma once
 
 #include <cstdint>
