@@ -33,7 +33,7 @@ graph::Times Noise::draw(uint64_t seed, uint64_t iteration) const {
   for (Rank rank = 0; rank < job_->world_size; ++rank) {
     times.set_of[rank] = rank;
     times.sets.push_back(draw_rank(rank, mix(key_of(key, Draw::Ranks), rank), run,
-                                   mix(key_of(key, Draw::Replicas), replicas_.place_of[rank])));
+                                   mix(key_of(key, Draw::Replicas), replica_of_[rank])));
   }
   return times;
 }
@@ -43,10 +43,11 @@ graph::RankTimes Noise::draw_rank(Rank rank, uint64_t key, uint32_t run,
   const graph::RankTimes* level = levels_.of(rank);
   graph::RankTimes times =
       level != nullptr ? *level : graph::columns_of(job_->program(rank), nullptr);
-  const OfClass& noise = classes_[replicas_.group_of[rank]];
-  if (noise.cells.empty()) {
+  const uint32_t group = group_of_[rank];
+  if (group == graph::kNone || groups_[group].cells.empty()) {
     return times;
   }
+  const OfGroup& noise = groups_[group];
   // The mean of few runs is off by a share 1 / runs of their variance: that of a measured rank
   // brings it along, one that is shared by many does not.
   const float stretch = measured_[rank]
@@ -66,7 +67,7 @@ graph::RankTimes Noise::draw_rank(Rank rank, uint64_t key, uint32_t run,
       load = micro_batch < 0 ? 1
                              : longer(loads_, mix(replica_key, static_cast<uint64_t>(micro_batch)));
     }
-    // All pools of a class are in one order of ranks and runs where runs are drawn whole.
+    // All pools of a group are in one order of ranks and runs where runs are drawn whole.
     const uint64_t random = whole_ ? mix(replica_key) : mix(key, ++place);
     const float residual = noise.residuals[cell.pool.first + pick(random, cell.pool.count)];
     const float factor = std::max(0.0F, *common++ * load * pace * (1 + stretch * residual));

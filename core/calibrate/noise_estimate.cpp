@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/graph/replicas.hpp"
+
 namespace prism::calibrate {
 
 using graph::kNone;
@@ -47,18 +49,27 @@ DurationNs time_of(const TimesOfRank& times, uint32_t node, bool gap) {
   return gap ? times.gap(node) : times.duration(node);
 }
 
-/// Mean over the samples, rounded.
+/// Mean over the samples that have times of the rank, rounded.
 graph::RankTimes mean_times(const graph::IterationKind& kind, Rank rank) {
   const graph::Program& program = kind.job.program(rank);
   graph::RankTimes mean = graph::columns_of(program, nullptr);
-  const auto runs = static_cast<double>(kind.samples.size());
+  std::vector<TimesOfRank> samples;
+  samples.reserve(kind.samples.size());
+  for (const graph::Sample& sample : kind.samples) {
+    if (sample.times.of(rank) != nullptr) {
+      samples.emplace_back(kind.job, sample.times, rank);
+    }
+  }
+  if (samples.empty()) {
+    return mean;
+  }
   const auto set = [&](graph::Column& column, auto time) {
     for (uint32_t i = 0; i < column.size(); ++i) {
       double sum = 0;
-      for (const graph::Sample& sample : kind.samples) {
-        sum += static_cast<double>(time(TimesOfRank(kind.job, sample.times, rank), i));
+      for (const TimesOfRank& sample : samples) {
+        sum += static_cast<double>(time(sample, i));
       }
-      column.set(i, std::llround(sum / runs));
+      column.set(i, std::llround(sum / static_cast<double>(samples.size())));
     }
   };
   set(mean.durations, [&](const TimesOfRank& t, uint32_t node) {
@@ -89,25 +100,24 @@ double mean_square(const std::vector<float>& values, size_t first) {
 
 }  // namespace
 
-// ---- One class ----
+// ---- One group ----
 
-ClassNoiseEstimate::ClassNoiseEstimate(const graph::IterationKind& kind, size_t members,
+GroupNoiseEstimate::GroupNoiseEstimate(const graph::IterationKind& kind, size_t members,
                                        std::vector<Rank> ranks, const graph::Times& levels)
     : kind_(kind),
       program_(kind.job.program(ranks.front())),
       members_(members),
       ranks_(std::move(ranks)),
       runs_(kind.samples.size()) {
-  shares_.measured_ranks = static_cast<uint32_t>(ranks_.size());
   find_cells(levels);
 }
 
-bool ClassNoiseEstimate::shows_the_slowest() const {
+bool GroupNoiseEstimate::shows_the_slowest() const {
   return ranks_.size() * runs_ >= std::max(kEnough, members_);
 }
 
 /// Nodes and gaps that take time.
-void ClassNoiseEstimate::find_cells(const graph::Times& levels) {
+void GroupNoiseEstimate::find_cells(const graph::Times& levels) {
   for (uint32_t node = 0; node < program_.nodes.size(); ++node) {
     for (const bool gap : {false, true}) {
       const bool takes_time = std::any_of(ranks_.begin(), ranks_.end(), [&](Rank rank) {
@@ -122,7 +132,7 @@ void ClassNoiseEstimate::find_cells(const graph::Times& levels) {
   }
 }
 
-void ClassNoiseEstimate::load(const std::vector<double>& run_effects, double run_variance) {
+void GroupNoiseEstimate::load(const std::vector<double>& run_effects, double run_variance) {
   run_effects_ = run_effects;
   run_variance_ = run_variance;
   rest_.assign(ranks_.size() * runs_ * cells(), 1);
@@ -148,7 +158,7 @@ void ClassNoiseEstimate::load(const std::vector<double>& run_effects, double run
 
 /// Analysis of variance of each cell, ranks by runs: what the ranks of a run have in common, and
 /// what is independent (unbiased, as a share of the cell's level).
-void ClassNoiseEstimate::remove_common() {
+void GroupNoiseEstimate::remove_common(NoiseShares& shares) {
   const auto ranks = static_cast<double>(ranks_.size());
   const auto runs = static_cast<double>(runs_);
   std::vector<std::vector<double>> of_run(runs_, std::vector<double>(cells(), 0));
@@ -169,13 +179,13 @@ void ClassNoiseEstimate::remove_common() {
     independent_[i] = ranks_.size() > 1 ? (within - common) / ((ranks - 1) * (runs - 1)) : of_runs;
     between_runs += weight_[i] * of_runs;
     by_chance += weight_[i] * independent_[i];
-    shares_.common +=
+    shares.common +=
         weight_[i] * (run_variance_ + std::max(0.0, of_runs - independent_[i]) / ranks);
-    shares_.persistent += persistent(i);
+    shares.persistent += persistent(i);
   }
-  shares_.independent = by_chance;
-  const double sum = shares_.common + shares_.persistent + shares_.independent;
-  for (double* share : {&shares_.common, &shares_.persistent, &shares_.independent}) {
+  shares.independent = by_chance;
+  const double sum = shares.common + shares.persistent + shares.independent;
+  for (double* share : {&shares.common, &shares.persistent, &shares.independent}) {
     *share = sum > 0 ? *share / sum : 0;
   }
   const double share =
@@ -194,7 +204,7 @@ void ClassNoiseEstimate::remove_common() {
 }
 
 /// Variance of a cell between ranks, in ns^2, beyond what means over few runs vary by chance.
-double ClassNoiseEstimate::persistent(size_t cell) const {
+double GroupNoiseEstimate::persistent(size_t cell) const {
   if (ranks_.size() < 2) {
     return 0;
   }
@@ -210,7 +220,7 @@ double ClassNoiseEstimate::persistent(size_t cell) const {
   return std::max(0.0, between - weight_[cell] * independent_[cell] / static_cast<double>(runs_));
 }
 
-void ClassNoiseEstimate::add_loads(size_t rank, size_t run, std::map<int32_t, Sums>& sums) const {
+void GroupNoiseEstimate::add_loads(size_t rank, size_t run, std::map<int32_t, Sums>& sums) const {
   for (size_t i = 0; i < cells(); ++i) {
     if (out_.cells[i].micro_batch >= 0) {
       Sums& of = sums[out_.cells[i].micro_batch];
@@ -223,7 +233,7 @@ void ClassNoiseEstimate::add_loads(size_t rank, size_t run, std::map<int32_t, Su
   }
 }
 
-void ClassNoiseEstimate::remove_loads(size_t rank, size_t run,
+void GroupNoiseEstimate::remove_loads(size_t rank, size_t run,
                                       const std::map<int32_t, double>& loads) {
   for (size_t i = 0; i < cells(); ++i) {
     if (out_.cells[i].micro_batch >= 0) {
@@ -233,7 +243,7 @@ void ClassNoiseEstimate::remove_loads(size_t rank, size_t run,
 }
 
 /// How much longer a run was for a rank, over all its nodes.
-void ClassNoiseEstimate::remove_paces() {
+void GroupNoiseEstimate::remove_paces() {
   std::vector<double> paces(ranks_.size() * runs_, 0);
   Effect effect;
   for (size_t r = 0; r < ranks_.size(); ++r) {
@@ -268,7 +278,7 @@ void ClassNoiseEstimate::remove_paces() {
 }
 
 /// Which cells are alike: closely, or by lane and duration alone.
-ClassNoiseEstimate::Alike ClassNoiseEstimate::alike(size_t cell, bool closely) const {
+GroupNoiseEstimate::Alike GroupNoiseEstimate::alike(size_t cell, bool closely) const {
   const Noise::Cell& of = out_.cells[cell];
   graph::Labels labels;
   if (closely && !program_.labels.empty()) {
@@ -278,7 +288,7 @@ ClassNoiseEstimate::Alike ClassNoiseEstimate::alike(size_t cell, bool closely) c
           std::ilogb(std::sqrt(weight_[cell]))};
 }
 
-void ClassNoiseEstimate::make_pools(double load_variance) {
+void GroupNoiseEstimate::make_pools(double load_variance) {
   std::map<Alike, std::vector<size_t>> close;
   std::map<Alike, std::vector<size_t>> wide;
   const size_t own = ranks_.size() * runs_;
@@ -311,7 +321,7 @@ void ClassNoiseEstimate::make_pools(double load_variance) {
   out_.stretch = drawn > 0 ? static_cast<float>(std::sqrt(wanted / drawn)) : 0;
 }
 
-void ClassNoiseEstimate::make_pool(const std::vector<size_t>& members) {
+void GroupNoiseEstimate::make_pool(const std::vector<size_t>& members) {
   std::vector<float>& residuals = out_.residuals;
   const size_t first = residuals.size();
   residuals.reserve(first + members.size() * ranks_.size() * runs_);
@@ -334,38 +344,43 @@ void ClassNoiseEstimate::make_pool(const std::vector<size_t>& members) {
 // ---- The whole job ----
 
 Result<Noise> NoiseEstimate::run() {
+  find_groups();
   PRISM_TRY(find_measured());
   set_levels();
   find_run_effects();
   noise_.job_ = &job_;
   noise_.runs_ = static_cast<uint32_t>(runs_);
-  const auto classes = static_cast<uint32_t>(noise_.replicas_.groups.size());
-  noise_.classes_.resize(classes);
-  noise_.shares_.resize(classes);
-  for (uint32_t c = 0; c < classes; ++c) {
-    noise_.shares_[c].measured_ranks = static_cast<uint32_t>(ranks_of_class_[c].size());
-    if (!ranks_of_class_[c].empty() && runs_ > 1) {
-      class_numbers_.push_back(c);
-      classes_.emplace_back(kind_, noise_.replicas_.groups[c].size(), ranks_of_class_[c],
-                            noise_.levels_);
-      classes_.back().load(run_effects_, run_variance_);
-      classes_.back().remove_common();
+  noise_.groups_.resize(ranks_of_group_.size());
+  for (uint32_t g = 0; g < ranks_of_group_.size() && runs_ > 1; ++g) {
+    if (!ranks_of_group_[g].empty()) {
+      group_numbers_.push_back(g);
+      groups_.emplace_back(kind_, noise_.shares_[g].ranks.size(), ranks_of_group_[g],
+                           noise_.levels_);
+      groups_.back().load(run_effects_, run_variance_);
+      groups_.back().remove_common(noise_.shares_[g]);
     }
   }
-  noise_.whole_ = std::all_of(classes_.begin(), classes_.end(),
-                              [](const ClassNoiseEstimate& c) { return c.shows_the_slowest(); });
+  noise_.whole_ = std::all_of(groups_.begin(), groups_.end(),
+                              [](const GroupNoiseEstimate& g) { return g.shows_the_slowest(); });
   if (!noise_.whole_) {
     remove_loads();
   }
-  for (size_t k = 0; k < classes_.size(); ++k) {
+  for (size_t k = 0; k < groups_.size(); ++k) {
     if (!noise_.whole_) {
-      classes_[k].remove_paces();
+      groups_[k].remove_paces();
     }
-    classes_[k].make_pools(load_variance_);
-    noise_.shares_[class_numbers_[k]] = classes_[k].shares();
-    noise_.classes_[class_numbers_[k]] = std::move(classes_[k]).take();
+    groups_[k].make_pools(load_variance_);
+    noise_.groups_[group_numbers_[k]] = std::move(groups_[k]).take();
   }
   return std::move(noise_);
+}
+
+void NoiseEstimate::find_groups() {
+  graph::Replicas replicas = graph::replicas_of(job_);
+  group_of_ = std::move(replicas.group_of);
+  noise_.replica_of_ = std::move(replicas.place_of);
+  ranks_of_group_.resize(replicas.groups.size());
+  noise_.shares_.resize(replicas.groups.size());
 }
 
 Status NoiseEstimate::find_measured() {
@@ -377,20 +392,30 @@ Status NoiseEstimate::find_measured() {
                      " ranks of " + std::to_string(job_.world_size));
   }
   noise_.measured_.resize(job_.world_size);
-  const std::vector<uint32_t>& class_of = noise_.replicas_.group_of;
-  ranks_of_class_.resize(noise_.replicas_.groups.size());
+  noise_.group_of_.assign(job_.world_size, kNone);
   bool any = false;
   for (Rank rank = 0; rank < job_.world_size; ++rank) {
     const Rank from = times_from_[rank];
-    if (from != kNone && (from >= job_.world_size || times_from_[from] != from ||
-                          class_of[from] != class_of[rank])) {
-      return run_error("rank " + std::to_string(rank) + " has the times of rank " +
-                       std::to_string(from) + ", which was not measured or is of another class");
+    if (from == kNone) {
+      continue;
     }
-    noise_.measured_[rank] = from == rank;
+    if (from >= job_.world_size || times_from_[from] != from ||
+        group_of_[from] != group_of_[rank]) {
+      return run_error("rank " + std::to_string(rank) + " has the times of rank " +
+                       std::to_string(from) + ", which was not measured or has another structure");
+    }
+    const uint32_t group = group_of_[from];
+    noise_.group_of_[rank] = group;
+    noise_.shares_[group].ranks.push_back(rank);
     if (from == rank) {
-      ranks_of_class_[class_of[rank]].push_back(rank);
+      noise_.measured_[rank] = true;
       any = true;
+      if (std::all_of(kind_.samples.begin(), kind_.samples.end(), [&](const graph::Sample& sample) {
+            return sample.times.of(rank) != nullptr;
+          })) {
+        ranks_of_group_[group].push_back(rank);
+        ++noise_.shares_[group].measured_ranks;
+      }
     }
   }
   return any ? Status() : run_error("of no rank the times were measured");
@@ -419,21 +444,20 @@ void NoiseEstimate::find_run_effects() {
   std::vector<double> own(runs_);
   double mean_of_all = 0;
   Effect effect;
-  for (Rank rank = 0; rank < job_.world_size; ++rank) {
-    if (!noise_.measured_[rank]) {
-      continue;
+  for (const std::vector<Rank>& ranks : ranks_of_group_) {
+    for (const Rank rank : ranks) {
+      double mean = 0;
+      for (size_t run = 0; run < runs_; ++run) {
+        own[run] = total(rank, run);
+        all[run] += own[run];
+        mean += own[run] / runs;
+      }
+      for (const double value : own) {
+        effect.by_chance += square(value - mean);
+      }
+      effect.parts += square(mean);
+      mean_of_all += mean;
     }
-    double mean = 0;
-    for (size_t run = 0; run < runs_; ++run) {
-      own[run] = total(rank, run);
-      all[run] += own[run];
-      mean += own[run] / runs;
-    }
-    for (const double value : own) {
-      effect.by_chance += square(value - mean);
-    }
-    effect.parts += square(mean);
-    mean_of_all += mean;
   }
   for (const double value : all) {
     effect.observed += square(value - mean_of_all);
@@ -467,13 +491,13 @@ double NoiseEstimate::total(Rank rank, size_t run) const {
 /// How much longer a micro-batch was for a replica in a run, over all its stages.
 void NoiseEstimate::remove_loads() {
   struct Place {
-    size_t of_class;
+    size_t group;
     size_t rank;
   };
   std::map<uint32_t, std::vector<Place>> replicas;
-  for (size_t k = 0; k < classes_.size(); ++k) {
-    for (size_t r = 0; r < classes_[k].ranks().size(); ++r) {
-      replicas[noise_.replicas_.place_of[classes_[k].ranks()[r]]].push_back({k, r});
+  for (size_t k = 0; k < groups_.size(); ++k) {
+    for (size_t r = 0; r < groups_[k].ranks().size(); ++r) {
+      replicas[noise_.replica_of_[groups_[k].ranks()[r]]].push_back({k, r});
     }
   }
   struct OfRun {
@@ -486,9 +510,9 @@ void NoiseEstimate::remove_loads() {
   Effect effect;
   for (const auto& [replica, places] : replicas) {
     for (size_t run = 0; run < runs_; ++run) {
-      std::map<int32_t, ClassNoiseEstimate::Sums> sums;
+      std::map<int32_t, GroupNoiseEstimate::Sums> sums;
       for (const Place& place : places) {
-        classes_[place.of_class].add_loads(place.rank, run, sums);
+        groups_[place.group].add_loads(place.rank, run, sums);
       }
       OfRun& of_run = all.emplace_back(OfRun{&places, run, {}});
       for (const auto& [micro_batch, sum] : sums) {
@@ -507,7 +531,7 @@ void NoiseEstimate::remove_loads() {
       noise_.loads_.push_back(static_cast<float>(load));
     }
     for (const Place& place : *of_run.places) {
-      classes_[place.of_class].remove_loads(place.rank, of_run.run, of_run.loads);
+      groups_[place.group].remove_loads(place.rank, of_run.run, of_run.loads);
     }
   }
   center(noise_.loads_, 0);

@@ -23,7 +23,7 @@ struct NoisyPrediction {
   Spread headline;    ///< the samples as they were measured: ranks that share times share noise
   Spread with_noise;  ///< each draw has the common noise of a run (the runs are resampled) and
                       ///< independent noise of each rank
-  std::vector<NoiseShares> shares;  ///< by class
+  std::vector<NoiseShares> shares;  ///< by group of ranks, as in Noise
 };
 
 /// Replays every sample of `kind`, and as many draws as the options say. That levels are means of

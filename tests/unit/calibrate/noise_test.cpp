@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "core/calibrate/noisy_prediction.hpp"
 #include "core/graph/builder.hpp"
@@ -393,6 +394,53 @@ TEST(Noise, OneRunShowsNone) {
   EXPECT_EQ(noise.shares()[0].measured_ranks, 2U);
   EXPECT_EQ(noise.draw(1, 0).of(1)->durations[1], 1101);
   EXPECT_EQ(noise.draw(1, 0).of(7)->durations[1], 1001);
+}
+
+TEST(Noise, ARankThatSomeRunsDoNotShowHasALevelAndNoNoise) {
+  Measured m = measured_job(
+      4, 2, 1, 3, [](Rank rank, uint32_t run, uint32_t) { return 1000 + 100 * rank + 10 * run; });
+  m.kind.samples[1].times.set_of[1] = graph::kNone;
+  const Noise noise = must_estimate(m);
+  EXPECT_EQ(noise.shares()[0].measured_ranks, 1U);
+  EXPECT_EQ(noise.shares()[0].ranks, (std::vector<Rank>{0, 1, 2, 3}));
+  EXPECT_EQ(noise.levels().of(1)->durations[0], 1110);
+  EXPECT_EQ(noise.levels().of(0)->durations[0], 1010);
+}
+
+TEST(Noise, WithoutClassesRanksOfEqualStructureAreAGroup) {
+  // As share_times leaves it: each rank a class of its own, of which two were measured.
+  constexpr uint32_t kRanks = 6;
+  const std::vector<double> values = skewed_times(40, 12);
+  std::vector<std::vector<Rank>> classes;
+  std::vector<graph::Program> programs;
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    graph::Builder builder(rank, kRanks);
+    builder.add_compute(builder.add_lane(graph::LaneKind::Cpu, "cpu:0"), 1);
+    classes.push_back({rank});
+    programs.push_back(std::move(builder).finish());
+  }
+  Measured m;
+  auto job = graph::instantiate(kRanks, classes, std::move(programs));
+  ASSERT_TRUE(job.ok()) << job.status().to_string();
+  m.kind.job = std::move(job).value();
+  m.times_from = {0, 1, 0, 1, 0, 1};
+  for (uint32_t run = 0; run < 40; ++run) {
+    graph::Sample& sample = m.kind.samples.emplace_back();
+    sample.times.set_of = m.times_from;
+    sample.times.sets.assign(2, graph::columns_of(m.kind.job.program(0), nullptr));
+    for (const Rank rank : {0U, 1U}) {
+      sample.times.sets[rank].durations.set(0, std::llround(values[(run + 13 * rank) % 40]));
+    }
+  }
+  const Noise noise = must_estimate(m);
+  ASSERT_EQ(noise.shares().size(), 1U);
+  EXPECT_EQ(noise.shares()[0].measured_ranks, 2U);
+  const graph::Times times = noise.draw(1, 0);
+  std::set<DurationNs> different;
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    different.insert(times.of(rank)->durations[0]);
+  }
+  EXPECT_GE(different.size(), kRanks - 1) << "each is drawn for itself";
 }
 
 TEST(Noise, RefusesWhatWasNotMeasured) {
