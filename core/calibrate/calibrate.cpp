@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/calibrate/structure_order.hpp"
 #include "core/graph/check.hpp"
 #include "core/graph/difference.hpp"
 #include "core/graph/messages.hpp"
@@ -254,7 +255,8 @@ class Calibration {
           start = std::max(own.arrival, far.arrival);
           // An eager send has ended before its message came.
           const bool far_shows = !is_eager(its->program, its->program.parts[other.part]);
-          duration = (own.end_is_known || !far_shows ? own.end : std::min(own.end, far.end)) - start;
+          duration =
+              (own.end_is_known || !far_shows ? own.end : std::min(own.end, far.end)) - start;
         } else {
           comparable = false;
           ++report_.estimated;
@@ -304,8 +306,7 @@ class Calibration {
             continue;
           }
           const DurationNs length = seen(observed, id, p).length();
-          DurationNs& fastest =
-              fastest_.try_emplace(channel_of(own, p), length).first->second;
+          DurationNs& fastest = fastest_.try_emplace(channel_of(own, p), length).first->second;
           fastest = std::min(fastest, length);
         }
       }
@@ -487,13 +488,17 @@ Result<Calibrated> calibrate(const graph::Job& graph, const std::vector<Observat
                              const CalibrateOptions& options) {
   Calibrated result;
   Kinds kinds(options, result);
-  PRISM_TRY_ASSIGN(const size_t kind, kinds.add_kind(graph));
   const bool one_iteration =
       std::all_of(graph.classes.begin(), graph.classes.end(),
                   [](const graph::Class& c) { return c.program.iterations <= 1; });
+  graph::Job job = graph;
+  for (graph::Class& c : job.classes) {
+    c.program = one_iteration ? in_structure_order(c.program) : std::move(c.program);
+  }
+  PRISM_TRY_ASSIGN(const size_t kind, kinds.add_kind(job));
   const auto add = [&](const Observation& one, uint32_t iteration, uint32_t repeat) -> Status {
     for (const ObservedRank& observed : one.ranks) {
-      PRISM_TRY(graph::compare_structure(graph, observed.program)
+      PRISM_TRY(graph::compare_structure(job, observed.program)
                     .context("iteration " + std::to_string(iteration) + " of rank " +
                              std::to_string(observed.program.rank) + " (" + observed.source +
                              ") against the graph"));

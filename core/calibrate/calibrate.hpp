@@ -70,8 +70,9 @@ inline Result<Calibrated> calibrate(const Observation& observation,
 
 /// Some ranks of a known graph were observed, in each repeat those of several slices or of one.
 /// Where the graph has one iteration, each iteration that was observed is a sample of it; else the
-/// whole is. The times of ranks that no repeat shows are missing. Errors: a rank that does not do
-/// what the graph says, with both nodes.
+/// whole is. The nodes of a graph of one iteration are numbered anew (structure_order.hpp). The
+/// times of ranks that no repeat shows are missing. Errors: a rank that does not do what the graph
+/// says, with both nodes.
 Result<Calibrated> calibrate(const graph::Job& graph, const std::vector<Observation>& repeats,
                              const CalibrateOptions& options);
 

@@ -32,53 +32,23 @@ void renumber(graph::Program& program) {
 
 /// The nodes `ids` of a rank as a program of one iteration, in the order of structure_order.
 ObservedRank cut_rank(const ObservedRank& rank, const std::vector<uint32_t>& ids) {
-  const graph::Program& from = rank.program;
+  const std::vector<uint32_t> order = structure_order(rank.program, ids);
   ObservedRank to;
   to.clock = rank.clock;
   to.run = rank.run;
   to.source = rank.source;
-  graph::Program& program = to.program;
-  program.rank = from.rank;
-  program.world_size = from.world_size;
-  program.iterations = 1;
-  program.lanes = from.lanes;
-  program.communicators = from.communicators;
-  program.others = from.others;
-  program.texts = from.texts;
-  to.nodes.reserve(ids.size());
-  program.nodes.reserve(ids.size());
-  program.labels.reserve(ids.size());
-  const std::vector<uint32_t> order = structure_order(from, ids);
-  std::vector<uint32_t> number(ids.size());  // by place in `ids`
-  const auto place_of = [&ids](uint32_t id) { return std::lower_bound(ids.begin(), ids.end(), id); };
-  for (uint32_t n = 0; n < order.size(); ++n) {
-    number[static_cast<size_t>(place_of(order[n]) - ids.begin())] = n;
-  }
+  to.program = selected(rank.program, order);
+  to.program.iterations = 1;
+  to.nodes.reserve(order.size());
   for (const uint32_t id : order) {
-    graph::Node node = from.nodes[id];
-    const auto first_dependency = static_cast<uint32_t>(program.dependencies.size());
-    for (uint32_t d = 0; d < node.dependency_count; ++d) {
-      const uint32_t dependency = from.dependencies[node.first_dependency + d];
-      const auto place = place_of(dependency);
-      if (place != ids.end() && *place == dependency) {
-        program.dependencies.push_back(number[static_cast<size_t>(place - ids.begin())]);
-      }
-    }
-    std::sort(program.dependencies.begin() + first_dependency, program.dependencies.end());
-    node.first_dependency = first_dependency;
-    node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - first_dependency;
-    const auto first_part = static_cast<uint32_t>(program.parts.size());
-    for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
-      program.parts.push_back(from.parts[p]);
-      to.parts.push_back(rank.parts[p]);
-    }
-    node.first_part = first_part;
-    node.iteration = 0;
     to.nodes.push_back(rank.nodes[id]);
-    program.labels.push_back(from.labels[id]);
-    program.nodes.push_back(node);
+    const auto part = rank.parts.begin() + rank.program.nodes[id].first_part;
+    to.parts.insert(to.parts.end(), part, part + rank.program.nodes[id].part_count);
   }
-  renumber(program);
+  for (graph::Node& node : to.program.nodes) {
+    node.iteration = 0;
+  }
+  renumber(to.program);
   return to;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace prism::calibrate {
 namespace {
@@ -75,8 +76,7 @@ class Order {
       }
     }
     bool first = true;
-    for_each_communicator(place,
-                          [&](Queue& queue) { first &= queue.places[queue.next] == place; });
+    for_each_communicator(place, [&](Queue& queue) { first &= queue.places[queue.next] == place; });
     return first;
   }
 
@@ -92,6 +92,50 @@ class Order {
 std::vector<uint32_t> structure_order(const graph::Program& program,
                                       const std::vector<uint32_t>& ids) {
   return Order(program, ids).run();
+}
+
+graph::Program selected(const graph::Program& program, const std::vector<uint32_t>& order) {
+  graph::Program result;
+  result.rank = program.rank;
+  result.world_size = program.world_size;
+  result.iterations = program.iterations;
+  result.lanes = program.lanes;
+  result.communicators = program.communicators;
+  result.others = program.others;
+  result.texts = program.texts;
+  std::vector<uint32_t> number(program.nodes.size(), graph::kNone);
+  result.nodes.reserve(order.size());
+  for (const uint32_t id : order) {
+    number[id] = static_cast<uint32_t>(result.nodes.size());
+    graph::Node node = program.nodes[id];
+    const auto first_dependency = static_cast<uint32_t>(result.dependencies.size());
+    for (uint32_t d = 0; d < node.dependency_count; ++d) {
+      const uint32_t dependency = number[program.dependencies[node.first_dependency + d]];
+      if (dependency != graph::kNone) {
+        result.dependencies.push_back(dependency);
+      }
+    }
+    std::sort(result.dependencies.begin() + first_dependency, result.dependencies.end());
+    node.first_dependency = first_dependency;
+    node.dependency_count = static_cast<uint32_t>(result.dependencies.size()) - first_dependency;
+    const auto part = program.parts.begin() + node.first_part;
+    node.first_part = static_cast<uint32_t>(result.parts.size());
+    result.parts.insert(result.parts.end(), part, part + node.part_count);
+    if (node.of != graph::kNone) {
+      node.of = number[node.of];
+    }
+    if (!program.labels.empty()) {
+      result.labels.push_back(program.labels[id]);
+    }
+    result.nodes.push_back(node);
+  }
+  return result;
+}
+
+graph::Program in_structure_order(const graph::Program& program) {
+  std::vector<uint32_t> all(program.nodes.size());
+  std::iota(all.begin(), all.end(), 0);
+  return selected(program, structure_order(program, all));
 }
 
 }  // namespace prism::calibrate

@@ -16,4 +16,11 @@ namespace prism::calibrate {
 std::vector<uint32_t> structure_order(const graph::Program& program,
                                       const std::vector<uint32_t>& ids);
 
+/// The nodes `order` of a program, numbered anew in that order, which their lanes and dependencies
+/// must allow. Dependencies on others are left out.
+graph::Program selected(const graph::Program& program, const std::vector<uint32_t>& order);
+
+/// All of a program in its structure_order.
+graph::Program in_structure_order(const graph::Program& program);
+
 }  // namespace prism::calibrate

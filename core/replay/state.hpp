@@ -98,7 +98,8 @@ struct State {
 
 /// Backend and size decide: NCCL buffers small messages.
 inline bool is_eager(const graph::Program& program, const graph::Part& part, uint64_t limit) {
-  return part.bytes > 0 && part.bytes <= limit && program.communicators[part.communicator].backend == "nccl";
+  return part.bytes > 0 && part.bytes <= limit &&
+         program.communicators[part.communicator].backend == "nccl";
 }
 
 /// The partner of a send or recv: rank and part; {.., kNone} if it has none.

@@ -65,8 +65,8 @@ class StragglerJob : public testing::TestWithParam<const char*> {
     EXPECT_TRUE(job.ok()) << job.status().to_string();
     EXPECT_EQ(job->iterations.size(), truth_.size());
     for (size_t s = 0; s < job->iterations.size(); ++s) {
-      const double error =
-          std::abs(static_cast<double>(job->replayed[s].end) / 1e9 / truth_[job->iterations[s]] - 1);
+      const double error = std::abs(
+          static_cast<double>(job->replayed[s].end) / 1e9 / truth_[job->iterations[s]] - 1);
       result.mean += error / static_cast<double>(truth_.size());
       result.worst = std::max(result.worst, error);
     }
