@@ -58,6 +58,7 @@ void Analysis::ended(Rank rank, const CompiledLane& lane, const Op& op, const La
   }
   if (op.in_window) {
     busy_[lane_number(at)] += duration;
+    waiting_[static_cast<uint8_t>(op.kind)] += end - at.arrival - duration;
     if (options_.critical_path) {
       state_.kept_ends[state_.ranks[rank].first_kept + op.kept] = end;
     }
@@ -85,6 +86,11 @@ void Analysis::finish() {
   for (const auto& [key, total] : blamed_) {
     result_.waits.push_back(
         {static_cast<Rank>(key >> 32U), static_cast<uint32_t>(key), total.first, total.second});
+  }
+  for (size_t kind = 0; kind < waiting_.size(); ++kind) {
+    if (waiting_[kind] > 0) {
+      result_.waiting_by_kind[static_cast<Kind>(kind)] = waiting_[kind];
+    }
   }
   std::sort(result_.waits.begin(), result_.waits.end(), [](const Wait& a, const Wait& b) {
     return std::tie(b.total, a.late, a.waiting_class) < std::tie(a.total, b.late, b.waiting_class);

@@ -3,6 +3,7 @@
 /// goes, how long lanes are busy, who made whom wait, the critical path. Internal to core/replay.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -56,6 +57,7 @@ class Analysis {
   const uint32_t iterations_;
   const uint32_t last_iteration_;
   std::vector<DurationNs> busy_;       ///< by lane of a rank
+  std::array<DurationNs, 256> waiting_{};  ///< by kind
   std::vector<TimeSplit> split_;       ///< by rank and iteration
   std::vector<uint32_t> recorded_as_;  ///< by rank: index into result_.recorded
   std::unordered_map<uint64_t, std::pair<DurationNs, uint64_t>> blamed_;

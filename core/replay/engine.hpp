@@ -131,6 +131,9 @@ struct ReplayResult {
   TimeNs window_end = 0;    ///< end of `last_iteration`
   CriticalPath critical_path;
   std::vector<Wait> waits;  ///< longest first
+  /// In the window, over all ranks: from arrivals to starts (of a batch: to its end but for the
+  /// longest part).
+  std::map<graph::Kind, DurationNs> waiting_by_kind;
   std::vector<RecordedTimes> recorded;
 };
 
