@@ -41,8 +41,9 @@ const char* name_of(SectionType type) {
 }  // namespace
 
 uint64_t checksum_of(std::string_view bytes) {
-  PRISM_ASSERT(bytes.data() != nullptr);
-  return XXH64(bytes.data(), bytes.size(), 0);
+  const char* const begin = bytes.data();
+  PRISM_ASSERT(begin != nullptr);
+  return XXH64(begin, bytes.size(), 0);
 }
 
 std::string describe(const SectionKey& key) {

@@ -153,6 +153,11 @@ void resolve(Decoder& from, Program& program, const Relative& relative,
   uint64_t next_part = 0;
   for (uint32_t id = 0; id < program.nodes.size(); ++id) {
     Node& node = program.nodes[id];
+    if (node.lane >= program.lanes.size()) {
+      from.fail("node " + std::to_string(id) + " is on lane " + std::to_string(node.lane) + " of " +
+                std::to_string(program.lanes.size()));
+      return;
+    }
     node.sequence = relative.sequences[id] + expected.of(node);
     expected.saw(node);
     if (relative.moved[id] > id) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/calibrate/observation_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/graph/trace_file.hpp"
 #include "tests/trace_file/random_trace.hpp"
+#include "tests/trace_file/reseal.hpp"
 #include "tests/trace_file/temporary.hpp"
 
 namespace prism::calibrate {
@@ -36,6 +38,19 @@ TEST(ObservationFile, IsNoTrace) {
   const auto read = graph::read_trace(path);
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.status().message(), "'" + path + "' holds an observation, expected a trace");
+}
+
+/// Found by the fuzzer: spans are resolved by lane before the whole is checked.
+TEST(ObservationFile, ANodeOnNoLaneIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("slice.prism");
+  std::string bytes = trace_file::bytes_of(
+      PRISM_SOURCE_DIR "/tests/fuzz/corpus/trace_file/observation-unknown-lane.prism");
+  trace_file::reseal(bytes);
+  trace_file::put_bytes(path, bytes);
+  const auto read = read_observation(path);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr(" is on lane "));
 }
 
 }  // namespace
