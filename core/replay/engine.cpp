@@ -9,6 +9,8 @@
 
 #include "core/graph/describe.hpp"
 #include "core/replay/analysis.hpp"
+#include "core/replay/node_recorder.hpp"
+#include "core/replay/outside_ranks.hpp"
 #include "core/replay/state.hpp"
 #include "core/replay/window.hpp"
 
@@ -50,13 +52,13 @@ struct MailboxState {
   TimeNs candidate = -1;                               ///< when the next match happens; -1: none
 };
 
-/// `Observer`: Analysis or NoAnalysis.
-template <typename Observer>
+/// `Observer`: Analysis, NoAnalysis or NodeRecorder. `Others`: NobodyOutside or OutsideRanks.
+template <typename Observer, typename Others>
 class Engine {
  public:
   Engine(const graph::Job& job, const graph::Times& times, const graph::Messages& messages,
-         const ReplayOptions& options)
-      : job_(job), options_(options), state_(job, messages) {
+         const ReplayOptions& options, Others& others)
+      : job_(job), options_(options), others_(others), state_(job, messages) {
     prepare(times);
     observer_.emplace(state_, options_, result_, iterations_, last_iteration_);
   }
@@ -214,18 +216,70 @@ class Engine {
   }
 
   void go() {
+    if constexpr (Others::kOnClock) {
+      failure_ = others_.begin(state_);
+    }
     do {
       while (failure_.ok() && have_work()) {
         const RankLane next = work_.back();
         work_.pop_back();
         run_lane(next.rank, next.lane);
+        if constexpr (Others::kOnClock) {
+          others_.publish_due();
+          hear();
+        }
       }
-      // Only now is it certain that no send can arrive before the next match.
-    } while (failure_.ok() && match_any_source());
+    } while (failure_.ok() && go_on());
+  }
+
+  /// When there is no work: makes some; false if there will be none any more.
+  bool go_on() {
+    if constexpr (Others::kOnClock) {
+      using Event = OutsideRanks::Event;
+      switch (others_.wait(candidates_.empty() ? -1 : std::get<TimeNs>(*candidates_.begin()))) {
+        case Event::Arrival:
+          hear();
+          return true;
+        case Event::Work:
+          others_.bring_back([this](Rank rank, uint32_t lane) { work_.push_back({rank, lane}); });
+          return true;
+        case Event::Silence:
+          failure_ = others_.silence();
+          return false;
+        case Event::Match:
+        case Event::Nothing:
+          break;
+      }
+    }
+    // Only now is it certain that no send can arrive before the next match.
+    return match_any_source();
+  }
+
+  /// Takes the arrivals of ranks outside.
+  void hear() {
+    ExternalArrival arrival;
+    while (failure_.ok()) {
+      const Result<bool> taken = others_.take(arrival);
+      if (!taken.ok()) {
+        failure_ = taken.status();
+      } else if (!*taken) {
+        return;
+      } else {
+        const Place place = state_.compiled(arrival.rank).place_of_node[arrival.node];
+        LaneState& at = state_.lane(arrival.rank, place.lane);
+        at.arrival = arrival.arrival;
+        communicate(arrival.rank, place.lane, state_.compiled(arrival.rank).op(place), at);
+      }
+    }
   }
 
   /// Runs the nodes of a lane until one has to wait.
   void run_lane(Rank rank, uint32_t lane_index) {
+    if constexpr (Others::kOnClock) {
+      if (others_.is_outside(rank)) {
+        return;
+      }
+    }
     const RankState& own = state_.ranks[rank];
     const CompiledLane& lane = own.compiled->lanes[lane_index];
     LaneState& at = own.lanes[lane_index];
@@ -235,17 +289,29 @@ class Engine {
         halted_.push_back({rank, lane_index});
         return;
       }
+      if constexpr (Others::kOnClock) {
+        if (others_.sets_aside(rank, lane_index, at.end)) {
+          return;
+        }
+      }
       const Op& op = ops[at.cursor];
       if (!arrive(rank, own, lane, op, at)) {
         return;
       }
       if (op.kind == Kind::Compute || op.kind == Kind::Transfer) {
         finish(rank, own, lane, op, at, at.arrival + own.durations[op.node]);
-      } else if (op.slot != kNone) {
-        join(rank, lane_index, op, at);
       } else {
-        post_parts(rank, lane_index, op, at);
+        communicate(rank, lane_index, op, at);
       }
+    }
+  }
+
+  /// The communication at the cursor has arrived.
+  void communicate(Rank rank, uint32_t lane, const Op& op, LaneState& at) {
+    if (op.slot != kNone) {
+      join(rank, lane, op, at);
+    } else {
+      post_parts(rank, lane, op, at);
     }
   }
 
@@ -283,6 +349,12 @@ class Engine {
     if (op.ends_iteration) {
       TimeNs& iteration_end = result_.iteration_end[op.iteration];
       iteration_end = std::max(iteration_end, end);
+    }
+    if constexpr (Others::kOnClock) {
+      if (others_.is_outside(rank)) {
+        others_.ended(rank, op.node, end);
+        return;
+      }
     }
     if (op.source != kNone) {
       keep_end(own, lane, at, op.source, end);
@@ -608,6 +680,7 @@ class Engine {
 
   const graph::Job& job_;
   const ReplayOptions& options_;
+  Others& others_;
   State state_;
   uint32_t iterations_ = 0;
   uint32_t last_iteration_ = 0;
@@ -641,8 +714,24 @@ Result<ReplayResult> replay(const graph::Job& job, const ReplayOptions& options)
 Result<ReplayResult> replay(const graph::Job& job, const graph::Times& times,
                             const ReplayOptions& options) {
   PRISM_TRY_ASSIGN(const graph::Messages messages, graph::connect_messages(job));
-  return options.analyse ? Engine<Analysis>(job, times, messages, options).run()
-                         : Engine<NoAnalysis>(job, times, messages, options).run();
+  NobodyOutside nobody;
+  return options.analyse
+             ? Engine<Analysis, NobodyOutside>(job, times, messages, options, nobody).run()
+             : Engine<NoAnalysis, NobodyOutside>(job, times, messages, options, nobody).run();
+}
+
+Result<WallClockResult> replay_on_clock(const graph::Job& job, const graph::Times& times,
+                                        const Outside& outside, const WallClockOptions& options) {
+  PRISM_TRY_ASSIGN(const graph::Messages messages, graph::connect_messages(job));
+  ReplayOptions plain;
+  plain.eager_bytes = options.eager_bytes;
+  plain.record = options.record;
+  OutsideRanks others(outside, options);
+  Engine<NodeRecorder, OutsideRanks> engine(job, times, messages, plain, others);
+  WallClockResult result;
+  PRISM_TRY_ASSIGN(result.replay, engine.run());
+  result.report = others.report();
+  return result;
 }
 
 }  // namespace prism::replay
