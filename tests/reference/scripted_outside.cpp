@@ -2,6 +2,7 @@
 #include "tests/reference/scripted_outside.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 namespace prism::reference {
@@ -88,6 +89,10 @@ void ScriptedOutside::run(ScriptedRank& rank) {
       alarms_->set_alarm(arrival.arrival);
     }
   });
+}
+
+TimeNs ScriptedOutside::next_arrival() const {
+  return next_.empty() ? std::numeric_limits<TimeNs>::max() : next_.top().arrival;
 }
 
 bool ScriptedOutside::ready() const {

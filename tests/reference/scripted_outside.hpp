@@ -57,6 +57,8 @@ class ScriptedOutside final : public replay::ExternalArrivals, public replay::Co
   bool poll(replay::ExternalArrival& arrival) override;
   void sleep_until(std::chrono::steady_clock::time_point deadline) override;
   void ended(const replay::CommunicationEnd& communication) override;
+  /// The earliest arrival that was not polled; the end of time if there is none.
+  TimeNs next_arrival() const;
   /// Whether the ends came in the order of time.
   bool in_order() const { return in_order_; }
 
