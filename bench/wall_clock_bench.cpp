@@ -2,7 +2,8 @@
 /// wall_clock_bench [RANKS [ITERATIONS [OUTSIDE]]]: replays a 3D-parallel job of at least 1M events
 /// a second in real time, with a part of its first tensor group outside, and prints how late the
 /// ends of its communications were published. The ranks outside take what the job has recorded for
-/// them; once they are computed by the engine's own thread, once by another one that sleeps between
+/// them. Three times: on a clock that counts the engine's own CPU time, as if it had a core to
+/// itself; on the real one; and with the ranks outside in another thread, which sleeps between
 /// arrivals. Exit code 1 if a time differs from that of the virtual clock.
 #include <algorithm>
 #include <chrono>
@@ -127,6 +128,26 @@ class OtherThread final : public replay::CommunicationEnds {
   std::thread thread_;
 };
 
+/// The CPU time of the engine's thread: what the replay would see with a core to itself, measured
+/// on a machine that has other things to do. It always spins.
+class OwnCoreClock final : public replay::Clock {
+ public:
+  OwnCoreClock() : origin_(cpu_time() + nanoseconds(kBeforeStart).count()) {}
+  TimeNs now() const override { return cpu_time() - origin_; }
+  void wait_until(TimeNs time, replay::ExternalArrivals& arrivals) override {
+    while (!arrivals.ready() && now() < time) {
+    }
+  }
+
+ private:
+  static TimeNs cpu_time() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  }
+  const TimeNs origin_;
+};
+
 double thread_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -182,6 +203,11 @@ int main(int argc, char** argv) {
   };
   const Bench bench = make_bench(argument(1, 1024), argument(2, 10), argument(3, 8));
   bool equal = true;
+  {
+    OwnCoreClock clock;
+    ScriptedOutside script(bench.job, bench.times, bench.outside, clock);
+    equal &= measure("own core", bench, clock, {bench.outside, script, script, clock});
+  }
   {
     replay::SystemClock clock(steady_clock::now() + kBeforeStart);
     ScriptedOutside script(bench.job, bench.times, bench.outside, clock);

@@ -20,11 +20,6 @@ namespace {
 using graph::Kind;
 using graph::Part;
 
-struct RankLane {
-  Rank rank;
-  uint32_t lane;
-};
-
 /// A collective that has begun to arrive.
 struct Group {
   Kind kind = Kind::Barrier;
@@ -206,8 +201,9 @@ class Engine {
   bool have_work() {
     while (work_.empty()) {
       if (!halted_.empty()) {
-        work_.assign(halted_.rbegin(), halted_.rend());
-        halted_.clear();
+        for (; !halted_.empty(); halted_.pop_back()) {
+          work_.push_back(halted_.back());
+        }
       } else if (!begin_next()) {
         return false;
       }
@@ -217,7 +213,7 @@ class Engine {
 
   void go() {
     if constexpr (Others::kOnClock) {
-      failure_ = others_.begin(state_);
+      failure_ = others_.begin(state_, work_);
     }
     do {
       while (failure_.ok() && have_work()) {
@@ -225,7 +221,7 @@ class Engine {
         work_.pop_back();
         run_lane(next.rank, next.lane);
         if constexpr (Others::kOnClock) {
-          others_.publish_due();
+          others_.attend(work_);
           hear();
         }
       }
@@ -241,7 +237,7 @@ class Engine {
           hear();
           return true;
         case Event::Work:
-          others_.bring_back([this](Rank rank, uint32_t lane) { work_.push_back({rank, lane}); });
+          others_.attend(work_);
           return true;
         case Event::Silence:
           failure_ = others_.silence();
@@ -285,7 +281,7 @@ class Engine {
     LaneState& at = own.lanes[lane_index];
     const Op* const ops = own.compiled->ops.data() + lane.first_op;
     for (uint32_t count = 0; at.cursor < lane.op_count && at.pending == 0; ++count) {
-      if (count == kMostAhead) {
+      if (!Others::kOnClock && count == kMostAhead) {
         halted_.push_back({rank, lane_index});
         return;
       }
@@ -686,7 +682,7 @@ class Engine {
   uint32_t iterations_ = 0;
   uint32_t last_iteration_ = 0;
 
-  std::vector<RankLane> work_;    ///< lanes that may be able to go on
+  typename Others::Work work_;    ///< lanes that may be able to go on
   std::vector<RankLane> halted_;  ///< lanes that are far enough ahead
   std::vector<bool> begun_;       ///< by rank
   std::vector<Rank> needed_ranks_;

@@ -19,7 +19,7 @@ bool is_communication(const Op& op) {
 
 }  // namespace
 
-Status OutsideRanks::begin(State& state) {
+Status OutsideRanks::begin(State& state, UrgentFirst& work) {
   state_ = &state;
   first_lane_.resize(state.job.world_size, kNone);
   for (const Rank rank : outside_.ranks) {
@@ -38,6 +38,7 @@ Status OutsideRanks::begin(State& state) {
       leave(rank, lane);
     }
   }
+  work.set_levels(levels_of_urgency(state, outside_.ranks));
   last_word_ = std::max<TimeNs>(outside_.clock.now(), 0);
   return {};
 }
@@ -69,18 +70,28 @@ void OutsideRanks::ended(Rank rank, uint32_t node, TimeNs end) {
   }
 }
 
-void OutsideRanks::publish_due() {
-  while (!ends_.empty()) {
+void OutsideRanks::publish_until(TimeNs now) {
+  while (!ends_.empty() && ends_.top().end <= now) {
     const CommunicationEnd next = ends_.top();
-    const TimeNs now = outside_.clock.now();
-    if (next.end > now) {
-      return;
-    }
     ends_.pop();
-    report_.lateness.add(now - next.end);
-    last_word_ = now;
     leave(next.rank, state_->compiled(next.rank).place_of_node[next.node].lane);
+    last_word_ = outside_.clock.now();
+    report_.lateness.add(last_word_ - next.end);
     outside_.ends.ended(next);
+  }
+}
+
+void OutsideRanks::attend(UrgentFirst& work) {
+  const TimeNs now = outside_.clock.now();
+  publish_until(now);
+  if (aside_.empty() || (not_done_ != 0 && next_back() > now)) {
+    return;
+  }
+  // When nobody is outside any more, there is nobody to wait for.
+  const TimeNs from = not_done_ != 0 ? std::max<TimeNs>(now, 0) : aside_.top().end;
+  limit_ = from + options_.look_ahead + 1;
+  for (; !aside_.empty() && aside_.top().end < limit_; aside_.pop()) {
+    work.push_back(aside_.top().place);
   }
 }
 
@@ -144,19 +155,17 @@ OutsideRanks::Event OutsideRanks::wait(TimeNs match) {
   while (true) {
     // In this order: what arrived until `now` has been heard when the rest is looked at.
     const TimeNs now = outside_.clock.now();
-    limit_ = std::max<TimeNs>(now, 0) + options_.look_ahead + 1;
     if (outside_.arrivals.ready()) {
       return Event::Arrival;
     }
     if (not_done_ == 0) {
-      limit_ = kNever;
       return aside_.empty() ? Event::Nothing : Event::Work;
     }
     if (!ends_.empty() && ends_.top().end <= now) {
-      publish_due();
+      publish_until(now);
       continue;
     }
-    if (!aside_.empty() && aside_.top().end - options_.look_ahead / 2 <= now) {
+    if (!aside_.empty() && next_back() <= now) {
       return Event::Work;
     }
     if (match >= 0 && match <= now) {
@@ -181,7 +190,7 @@ TimeNs OutsideRanks::next_event(TimeNs match) const {
     next = std::min(next, ends_.top().end);
   }
   if (!aside_.empty()) {
-    next = std::min(next, aside_.top().end - options_.look_ahead / 2);
+    next = std::min(next, next_back());
   }
   return next;
 }

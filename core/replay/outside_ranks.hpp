@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/replay/state.hpp"
+#include "core/replay/urgency.hpp"
 #include "core/replay/wall_clock.hpp"
 
 namespace prism::replay {
@@ -17,39 +18,42 @@ namespace prism::replay {
 /// Virtual clock: no rank is outside, and nothing is waited for.
 struct NobodyOutside {
   static constexpr bool kOnClock = false;
+  using Work = std::vector<RankLane>;
 };
 
 class OutsideRanks {
  public:
   static constexpr bool kOnClock = true;
+  using Work = UrgentFirst;
 
   OutsideRanks(const Outside& outside, const WallClockOptions& options)
       : outside_(outside), options_(options), limit_(options.look_ahead) {}
 
   /// Before the first node. Error: a rank outside that does not exist.
-  Status begin(State& state);
+  Status begin(State& state, UrgentFirst& work);
 
   bool is_outside(Rank rank) const { return first_lane_[rank] != kNone; }
 
-  /// Whether the lane, done until `end`, is to be left alone for now; `wait` brings it back.
+  /// Whether the lane, done until `end`, is to be left alone for now; `attend` brings it back.
   bool sets_aside(Rank rank, uint32_t lane, TimeNs end) {
     if (end < limit_) {
       return false;
     }
-    aside_.push({end, rank, lane});
+    aside_.push({end, {rank, lane}});
     return true;
   }
   /// The communication at the cursor of a lane of a rank outside has ended: to be published.
   void ended(Rank rank, uint32_t node, TimeNs end);
 
-  /// Publishes what is due; to be called between pieces of work.
-  void publish_due();
+  /// To be called between pieces of work: publishes what is due, and adds lanes whose time has
+  /// come.
+  void attend(UrgentFirst& work);
   /// Takes the next arrival if there is one: false, or an error that says what is wrong with it.
   Result<bool> take(ExternalArrival& arrival);
 
   enum class Event : uint8_t {
     Arrival,  ///< `take` has one
-    Work,     ///< `bring_back` has lanes
+    Work,     ///< `attend` has lanes
     Match,    ///< the time has come to which the caller wanted to wait
     Silence,  ///< the outside is awaited for too long
     Nothing   ///< nothing will happen any more
@@ -57,13 +61,6 @@ class OutsideRanks {
   /// When nothing can be replayed now: waits for the next event and publishes meanwhile. `match`:
   /// when the next recv from any source gets its message; -1: there is none.
   Event wait(TimeNs match);
-
-  template <typename Take>
-  void bring_back(Take&& take_lane) {
-    for (; !aside_.empty() && aside_.top().end < limit_; aside_.pop()) {
-      take_lane(aside_.top().rank, aside_.top().lane);
-    }
-  }
 
   Status silence() const;
   const WallClockReport& report() const { return report_; }
@@ -78,11 +75,8 @@ class OutsideRanks {
   };
   struct Aside {
     TimeNs end;
-    Rank rank;
-    uint32_t lane;
-    bool operator>(const Aside& o) const {
-      return std::tie(end, rank, lane) > std::tie(o.end, o.rank, o.lane);
-    }
+    RankLane place;
+    bool operator>(const Aside& o) const { return end > o.end; }
   };
   struct Later {
     bool operator()(const CommunicationEnd& a, const CommunicationEnd& b) const {
@@ -98,6 +92,9 @@ class OutsideRanks {
   const Op& next_op(Rank rank, uint32_t lane) const;
   bool is_awaited(Rank rank, uint32_t lane) const;
   TimeNs next_event(TimeNs match) const;
+  void publish_until(TimeNs now);
+  /// When the lane that was set aside first is brought back: well before the clock comes there.
+  TimeNs next_back() const { return aside_.top().end - options_.look_ahead / 2; }
 
   const Outside& outside_;
   const WallClockOptions& options_;
