@@ -135,7 +135,8 @@ std::string ranks_table(const std::vector<Row>& rows) {
     table.add({graph::ranks_in_words(row.ranks), format_duration(row.time.compute),
                format_duration(row.time.communication), format_duration(row.time.waiting)});
   }
-  return "\nper iteration and rank, seen from its first CPU lane or else first lane (median)\n" +
+  return "\nper iteration and rank, seen from its first CPU lane, or else that with the most compute "
+         "(median)\n" +
          table.to_string();
 }
 

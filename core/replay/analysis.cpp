@@ -14,7 +14,8 @@ Analysis::Analysis(State& state, const ReplayOptions& options, ReplayResult& res
       options_(options),
       result_(result),
       iterations_(iterations),
-      last_iteration_(last_iteration) {
+      last_iteration_(last_iteration),
+      recorder_(state, options, result, iterations, last_iteration) {
   const graph::Job& job = state.job;
   busy_.resize(state.lanes.size(), 0);
   split_.resize(uint64_t{job.world_size} * iterations);
@@ -25,14 +26,6 @@ Analysis::Analysis(State& state, const ReplayOptions& options, ReplayResult& res
       kept += rank.compiled->kept;
     }
     state.kept_ends.resize(kept, -1);
-  }
-  recorded_as_.resize(job.world_size, kNone);
-  for (const Rank rank : options.record) {
-    if (rank < job.world_size && recorded_as_[rank] == kNone) {
-      recorded_as_[rank] = static_cast<uint32_t>(result.recorded.size());
-      result.recorded.push_back({rank, {}});
-      result.recorded.back().nodes.resize(job.program(rank).nodes.size());
-    }
   }
 }
 
@@ -63,10 +56,7 @@ void Analysis::ended(Rank rank, const CompiledLane& lane, const Op& op, const La
       state_.kept_ends[state_.ranks[rank].first_kept + op.kept] = end;
     }
   }
-  if (recorded_as_[rank] != kNone) {
-    result_.recorded[recorded_as_[rank]].nodes[op.node] = {
-        op.kind == Kind::Batch ? at.arrival : end - duration, end, at.arrival};
-  }
+  recorder_.ended(rank, lane, op, at, end);
 }
 
 void Analysis::blame(Rank waiting, Rank late, DurationNs wait) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/replay/node_recorder.hpp"
 #include "core/replay/state.hpp"
 
 namespace prism::replay {
@@ -56,10 +57,10 @@ class Analysis {
   ReplayResult& result_;
   const uint32_t iterations_;
   const uint32_t last_iteration_;
-  std::vector<DurationNs> busy_;       ///< by lane of a rank
+  NodeRecorder recorder_;
+  std::vector<DurationNs> busy_;           ///< by lane of a rank
   std::array<DurationNs, 256> waiting_{};  ///< by kind
-  std::vector<TimeSplit> split_;       ///< by rank and iteration
-  std::vector<uint32_t> recorded_as_;  ///< by rank: index into result_.recorded
+  std::vector<TimeSplit> split_;           ///< by rank and iteration
   std::unordered_map<uint64_t, std::pair<DurationNs, uint64_t>> blamed_;
   std::pair<DurationNs, uint64_t>* last_blamed_ = nullptr;
   uint64_t last_blamed_key_ = 0;

@@ -28,15 +28,26 @@ Op make_op(const Program& program, uint32_t id) {
   return op;
 }
 
+size_t lane_with_most_compute(const Program& program) {
+  std::vector<uint32_t> nodes(program.lanes.size(), 0);
+  for (const Node& node : program.nodes) {
+    nodes[node.lane] += node.kind == graph::Kind::Compute ? 1 : 0;
+  }
+  return static_cast<size_t>(std::max_element(nodes.begin(), nodes.end()) - nodes.begin());
+}
+
 void place_nodes(const Program& program, Compiled& out) {
   out.lanes.resize(program.lanes.size());
   const auto is_cpu = [](const graph::Lane& lane) { return lane.kind == graph::LaneKind::Cpu; };
-  const bool no_cpu = std::none_of(program.lanes.begin(), program.lanes.end(), is_cpu);
-  bool have_main = false;
+  const auto first_cpu = std::find_if(program.lanes.begin(), program.lanes.end(), is_cpu);
+  const bool no_cpu = first_cpu == program.lanes.end();
   for (size_t l = 0; l < program.lanes.size(); ++l) {
     out.lanes[l].cpu = no_cpu || is_cpu(program.lanes[l]);
-    out.lanes[l].main = out.lanes[l].cpu && !have_main;
-    have_main |= out.lanes[l].main;
+  }
+  if (!program.lanes.empty()) {
+    const auto main = no_cpu ? lane_with_most_compute(program)
+                             : static_cast<size_t>(first_cpu - program.lanes.begin());
+    out.lanes[main].main = true;
   }
   out.place_of_node.resize(program.nodes.size());
   for (uint32_t id = 0; id < program.nodes.size(); ++id) {

@@ -53,7 +53,7 @@ struct CompiledLane {
   uint32_t first_op = 0;
   uint32_t op_count = 0;
   bool cpu = false;   ///< its ends end iterations: a CPU lane; every lane where there is none
-  bool main = false;  ///< the first of those
+  bool main = false;  ///< the first CPU lane; where there is none the one with the most compute
   std::vector<ReadingLane> read_by;
 };
 

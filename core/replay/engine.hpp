@@ -61,7 +61,8 @@ struct ReplayOptions {
 /// which that node ran (its own duration) is compute or communication as that node is, the rest is
 /// waiting. A communication on the CPU lane itself is communication for its own duration and
 /// waiting from its arrival to its start. The gaps that the nodes themselves have (Node::gap) are
-/// compute: time of the rank's own. A rank without CPU lanes is seen by its first lane.
+/// compute: time of the rank's own. A rank without CPU lanes is seen by the lane
+/// with the most compute nodes.
 struct TimeSplit {
   DurationNs compute = 0;
   DurationNs communication = 0;

@@ -29,6 +29,11 @@ struct LaneState {
   RecentEnds ends;       ///< of its nodes that other lanes wait for: by Op::source
 };
 
+struct RankLane {
+  Rank rank;
+  uint32_t lane;
+};
+
 /// Of durations or gaps in 4 bytes each.
 class ColumnView {
  public:

@@ -114,6 +114,28 @@ def check_critical_path(job, times, document, ends):
         expect("critical path of a whole run before its first node", 0, document["before"])
 
 
+def check_clock(job, times, document, seen):
+    """The same on a clock, with some ranks outside: of those the engine knows the communications."""
+    expect("error on the clock", "", document["clock_error"])
+    expect("ends are published in the order of time", True, document["in_order"])
+    expect("lateness on a simulated clock", 0, document["late"])
+    published = 0
+    for rank, engine in enumerate(document["clock_times"]):
+        outside = rank in document["outside"]
+        for number, node in enumerate(job.nodes(rank)):
+            if outside and node["kind"] in ("compute", "transfer"):
+                continue
+            published += outside
+            expect(
+                f"(arrival, end) on the clock of rank {rank}, node {number}",
+                [arrival_of(job, times, rank, number), times[rank, number][1]],
+                engine[2 * number : 2 * number + 2],
+            )
+    expect("number of published ends", published, document["published"])
+    seen["outside"] += len(document["outside"])
+    seen["published"] += published
+
+
 def compare(document, seen):
     job = Job(document["job"])
     if document["links"]:
@@ -124,6 +146,8 @@ def compare(document, seen):
     except Stuck as stuck:
         if not document["error"]:
             raise Difference(f"reference: {stuck}; engine: no error") from stuck
+        if not document["clock_error"]:
+            raise Difference(f"reference: {stuck}; on the clock: no error") from stuck
         seen["stuck"] += 1
         return
     if document["error"]:
@@ -139,6 +163,7 @@ def compare(document, seen):
     if not document["damaged"]:
         expect("check of a job that is in order", "", document["check"])
     check_reports(job, times, document)
+    check_clock(job, times, document, seen)
     seen["equal"] += 1
     seen["nodes"] += len(times)
     for rank in range(job.world_size):
@@ -178,7 +203,7 @@ def main():
         print(f"{engine_jobs} ended with {process.returncode} after {seen['jobs']} jobs")
         return 1
     # A comparison that never met a case proves nothing about it.
-    cases = ("equal", "with links", "transfer")
+    cases = ("equal", "with links", "transfer", "published")
     if not recorded:
         cases += ("stuck", "from any source", "batch")
     for case in cases:

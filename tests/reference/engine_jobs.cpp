@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// engine_jobs FIRST_SEED COUNT: prints random jobs and what the engine says about them, one JSON
-/// document per job, each followed by a line with "---". For compare.py.
-/// engine_jobs --recorded EVENTS: the same of a job made from a rank's recording, under several
-/// links and compute speeds.
-/// engine_jobs --free EVENTS...: the same of a job made from the recordings of one rank per class,
-/// with communication that costs nothing; the classes are equal parts of the world, in order.
+/// Prints jobs and what the engine says about them, on a virtual clock and on a simulated one with
+/// a part of the ranks outside: one JSON document per job, each followed by a line with "---". For
+/// compare.py.
+///
+/// engine_jobs FIRST_SEED COUNT: random jobs.
+///
+/// engine_jobs --recorded EVENTS: a job made from a rank's recording, under several links and
+/// compute speeds.
+///
+/// engine_jobs --free EVENTS...: a job made from the recordings of one rank per class, with
+/// communication that costs nothing; the classes are equal parts of the world, in order.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +24,10 @@
 #include "core/graph/dump.hpp"
 #include "core/graph/timing.hpp"
 #include "core/replay/engine.hpp"
+#include "core/replay/wall_clock.hpp"
 #include "core/schedule/recorder.hpp"
 #include "tests/reference/random_job.hpp"
+#include "tests/reference/scripted_outside.hpp"
 
 namespace prism::reference {
 namespace {
@@ -103,6 +111,49 @@ void write_result(const replay::ReplayResult& result, JsonWriter& json) {
   json.end_array();
 }
 
+/// Replays the job on a simulated clock, with a random part of the ranks outside, which take what
+/// they take in the job. Prints who was outside, and arrival and end of all nodes that the engine
+/// knows.
+void write_clock_replay(uint64_t seed, const graph::Job& job,
+                        const replay::ReplayOptions& virtually, JsonWriter& json) {
+  std::mt19937_64 random(seed);
+  const uint64_t share = random() % 101;
+  std::vector<Rank> ranks;
+  for (Rank rank = 0; rank < job.world_size; ++rank) {
+    if (random() % 100 < share) {
+      ranks.push_back(rank);
+    }
+  }
+  replay::SimulatedClock clock;
+  ScriptedOutside outside(job, {}, ranks, clock);
+  replay::WallClockOptions options;
+  options.eager_bytes = virtually.eager_bytes;
+  options.record = virtually.record;
+  options.look_ahead = static_cast<DurationNs>(random() % 1000);
+  const auto result = replay::replay_on_clock(job, {}, {ranks, outside, outside, clock}, options);
+  json.member("clock_error", result.ok() ? std::string() : result.status().to_string());
+  json.member("in_order", outside.in_order());
+  json.key("outside").begin_array();
+  for (const Rank rank : ranks) {
+    json.value(rank);
+  }
+  json.end_array();
+  if (!result.ok()) {
+    return;
+  }
+  json.member("late", result->report.lateness.max());
+  json.member("published", result->report.lateness.count());
+  json.key("clock_times").begin_array();
+  for (const replay::RecordedTimes& rank : result->replay.recorded) {
+    json.begin_array();
+    for (const replay::NodeTimes& node : rank.nodes) {
+      json.value(node.arrival).value(node.end);
+    }
+    json.end_array();
+  }
+  json.end_array();
+}
+
 /// Replays a job whose durations are set and prints all that the reference compares.
 void write_job(uint64_t seed, const graph::Job& job, const Links& links, bool damaged,
                replay::ReplayOptions options) {
@@ -128,12 +179,14 @@ void write_job(uint64_t seed, const graph::Job& job, const Links& links, bool da
   if (result.ok()) {
     write_result(*result, json);
   }
+  write_clock_replay(seed, job, options, json);
   json.end_object();
   std::printf("%s\n---\n", text.c_str());
 }
 
 bool write_random_job(uint64_t seed) {
-  RandomJob random = random_job(seed);
+  // Small ones meet more of the corner cases in the same time.
+  RandomJob random = random_job(seed, seed % 5 == 0 ? 64 : 12);
   Result<graph::Job> job =
       graph::instantiate(random.world_size, random.classes, std::move(random.programs));
   if (!job.ok()) {

@@ -35,7 +35,7 @@ struct Operation {
 
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  Generator(uint64_t seed, uint32_t most_ranks) : random_(seed), most_ranks_(most_ranks) {}
 
   RandomJob run() {
     make_classes();
@@ -86,10 +86,10 @@ class Generator {
   void make_classes() {
     const uint64_t classes = 1 + below(4);
     same_size_ = chance(75);
-    const uint64_t size = 1 + below(12 / classes);
+    const uint64_t size = 1 + below(most_ranks_ / classes);
     std::vector<uint64_t> sizes;
     for (uint64_t c = 0; c < classes; ++c) {
-      sizes.push_back(same_size_ ? size : 1 + below(12 / classes));
+      sizes.push_back(same_size_ ? size : 1 + below(most_ranks_ / classes));
       out_.world_size += static_cast<uint32_t>(sizes.back());
     }
     std::vector<Rank> ranks;
@@ -422,6 +422,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  const uint32_t most_ranks_;
   RandomJob out_;
   bool same_size_ = false;
   bool local_ = false;
@@ -432,8 +433,8 @@ class Generator {
 
 }  // namespace
 
-RandomJob random_job(uint64_t seed) {
-  return Generator(seed).run();
+RandomJob random_job(uint64_t seed, uint32_t most_ranks) {
+  return Generator(seed, most_ranks).run();
 }
 
 }  // namespace prism::reference

@@ -22,8 +22,8 @@ struct RandomJob {
   bool damaged = false;  ///< some ranks do things in another order, or not at all
 };
 
-/// The same for the same seed, everywhere. At most 12 ranks; all operations in the same order on
-/// all ranks unless `damaged`.
-RandomJob random_job(uint64_t seed);
+/// The same for the same seed and number, everywhere. All operations in the same order on all ranks
+/// unless `damaged`.
+RandomJob random_job(uint64_t seed, uint32_t most_ranks = 12);
 
 }  // namespace prism::reference
