@@ -33,6 +33,8 @@ const Usage kCheck{
          {"only", "NAME", "only this test; '*' in it: any characters (repeatable)", true},
          {"skip", "NAME", "not this test, likewise (repeatable)", true},
          {"options", "FILE", "TOML file with [plugins.options.ID], for the sessions"},
+         {"sample", "FILE", "of a format: a trace to import; of several files, each (repeatable)",
+          true},
          {"seed", "N", "of random values and requests; default: 1"},
          {"timeout", "SECONDS", "that a test may take; default: 10"},
          {"in-process", "", "no child processes, for a debugger; a crash ends prism"},
@@ -42,7 +44,7 @@ const Usage kCheck{
          {"list", "", "name the tests and run none"}}),
     "Stages: S0 file, S1 load, S2 identity, S3 lifecycle, S4 options, S5 semantics of the kind,\n"
     "S6 errors, S7 compatibility, S8 threads, S9 determinism, S10 unload. Exit code: 0, or 3 when\n"
-    "a test fails, crashes or takes too long, or 2 when tests need --options FILE."};
+    "a test fails, crashes or takes too long, or 2 when tests need --options or --sample."};
 
 Result<int64_t> integer_or(const Arguments& arguments, const std::string& flag, int64_t otherwise,
                            int64_t min, int64_t max) {
@@ -136,7 +138,7 @@ Result<int> run(const Arguments& arguments, const CheckedPlugin& plugin,
   const bool failed = std::any_of(results.begin(), results.end(), [](const TestResult& r) {
     return is_failure(r.verdict.outcome);
   });
-  if (!failed && !missing_options(results).empty()) {
+  if (!failed && !not_checked(results).empty()) {
     return config_error("").exit_code();
   }
   return failed ? plugin_error("").exit_code() : 0;
@@ -152,8 +154,9 @@ Result<int> check_plugin(const Arguments& arguments) {
       !why.empty()) {
     return plugin_error(found.folder + ": " + why);
   }
-  const std::string options_file = arguments.has("options") ? arguments.at("options") : "";
-  PRISM_TRY_ASSIGN(const conformance::Subject subject, subject_of(found, options_file));
+  const CheckFiles files = {arguments.has("options") ? arguments.at("options") : "",
+                            arguments.all("sample")};
+  PRISM_TRY_ASSIGN(const conformance::Subject subject, subject_of(found, files));
   PRISM_TRY_ASSIGN(const conformance::Suite tests, chosen_tests(arguments, subject));
   PRISM_TRY_ASSIGN(const conformance::RunOptions options, run_options(arguments));
   if (arguments.has("list")) {
@@ -163,7 +166,7 @@ Result<int> check_plugin(const Arguments& arguments) {
   if (arguments.has("junit")) {  // what cannot be written is told before the tests take their time
     PRISM_TRY(write_file_atomically(arguments.at("junit"), ""));
   }
-  return run(arguments, {found.id, arguments.at("ID|PATH"), options_file, options.seed}, subject,
+  return run(arguments, {found.id, arguments.at("ID|PATH"), files, options.seed}, subject,
              tests, options);
 }
 

@@ -11,7 +11,7 @@ const Usage kChild{"prism plugin __child",
                    "FOLDER OPTIONS TEST SEED TIMEOUT",
                    "Runs one test of prism plugin check, which starts it.",
                    {"FOLDER", "OPTIONS", "TEST", "SEED", "TIMEOUT"},
-                   {},
+                   {{"sample", "FILE", "a file of the plugin's format (repeatable)", true}},
                    ""};
 
 Result<int> run_child(const Arguments& arguments) {
@@ -21,7 +21,7 @@ Result<int> run_child(const Arguments& arguments) {
     return plugin_error(candidate.folder + ": " + candidate.reason);
   }
   PRISM_TRY_ASSIGN(const conformance::Subject subject,
-                   subject_of(candidate, arguments.at("OPTIONS")));
+                   subject_of(candidate, {arguments.at("OPTIONS"), arguments.all("sample")}));
   PRISM_TRY_ASSIGN(const int64_t seed, integer_value(arguments, "SEED", 0, INT64_MAX));
   PRISM_TRY_ASSIGN(const int64_t timeout, integer_value(arguments, "TIMEOUT", 1, INT64_MAX));
   return conformance::supervise(subject, arguments.at("TEST"), static_cast<uint64_t>(seed),

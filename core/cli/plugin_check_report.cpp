@@ -15,7 +15,6 @@ namespace {
 
 using conformance::Outcome;
 using conformance::TestResult;
-using conformance::Verdict;
 
 constexpr Outcome kOutcomes[] = {Outcome::Pass, Outcome::Warn,  Outcome::Skip,   Outcome::Blocked,
                                  Outcome::Fail, Outcome::Crash, Outcome::Timeout};
@@ -70,8 +69,15 @@ std::string one_line(std::string text) {
 }  // namespace
 
 std::string CheckedPlugin::repro(const std::string& test) const {
-  return "prism plugin check " + shell_word(word) + " --only " + shell_word(test) + " --seed " +
-         std::to_string(seed) + (options.empty() ? "" : " --options " + shell_word(options));
+  std::string command = "prism plugin check " + shell_word(word) + " --only " + shell_word(test) +
+                        " --seed " + std::to_string(seed);
+  if (!files.options.empty()) {
+    command += " --options " + shell_word(files.options);
+  }
+  for (const std::string& sample : files.samples) {
+    command += " --sample " + shell_word(sample);
+  }
+  return command;
 }
 
 std::string as_line(const CheckedPlugin& plugin, const TestResult& result) {
@@ -88,11 +94,19 @@ std::string as_line(const CheckedPlugin& plugin, const TestResult& result) {
   return line + "\n";
 }
 
-std::string missing_options(const std::vector<TestResult>& results) {
+std::string not_checked(const std::vector<TestResult>& results) {
   for (const TestResult& result : results) {
-    const Verdict& verdict = result.verdict;
-    if (verdict.outcome == Outcome::Skip && verdict.reason.starts_with(conformance::kNoOptions)) {
-      return verdict.reason.substr(conformance::kNoOptions.size());
+    const std::string& reason = result.verdict.reason;
+    if (result.verdict.outcome != Outcome::Skip) {
+      continue;
+    }
+    if (reason.starts_with(conformance::kNoOptions)) {
+      return "what is skipped for want of its options: " +
+             reason.substr(conformance::kNoOptions.size());
+    }
+    if (reason.starts_with(conformance::kNoSample)) {
+      return "what is skipped for want of a file of its format: " +
+             reason.substr(conformance::kNoSample.size());
     }
   }
   return {};
@@ -108,8 +122,8 @@ std::string summary_line(const std::vector<TestResult>& results) {
     }
   }
   line += "\n";
-  if (const std::string missing = missing_options(results); !missing.empty()) {
-    line += "NOT CHECKED: what is skipped for want of its options: " + missing + "\n";
+  if (const std::string what = not_checked(results); !what.empty()) {
+    line += "NOT CHECKED: " + what + "\n";
   }
   return line;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cli/plugin_check_subject.hpp"
 #include "sdk/conformance/runner.hpp"
 
 namespace prism::cli {
@@ -12,8 +13,8 @@ namespace prism::cli {
 /// What was checked, and how to do a part of it again.
 struct CheckedPlugin {
   std::string id;
-  std::string word;     ///< as the user named it
-  std::string options;  ///< the file of --options; may be empty
+  std::string word;  ///< as the user named it
+  CheckFiles files;  ///< likewise
   uint64_t seed = 1;
 
   /// "prism plugin check PATH --only S3.init_twice --seed 7"
@@ -22,10 +23,9 @@ struct CheckedPlugin {
 
 /// One line per test, for a failure two.
 std::string as_line(const CheckedPlugin& plugin, const conformance::TestResult& result);
+/// What was skipped though the user could have given what it needs, and why; empty: nothing.
+std::string not_checked(const std::vector<conformance::TestResult>& results);
 /// "41 tests: 40 pass, 1 skip"
-/// Why tests were skipped that values of options would let run; empty: none was.
-std::string missing_options(const std::vector<conformance::TestResult>& results);
-
 std::string summary_line(const std::vector<conformance::TestResult>& results);
 std::string as_json(const CheckedPlugin& plugin,
                     const std::vector<conformance::TestResult>& results);

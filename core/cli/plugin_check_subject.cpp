@@ -120,11 +120,11 @@ conformance::FileReading read_file(const std::string& path) {
 }  // namespace
 
 Result<conformance::Subject> subject_of(const plugin::Candidate& candidate,
-                                        const std::string& options_file) {
+                                        const CheckFiles& files) {
+  std::error_code error;
   std::string options;
-  if (!options_file.empty()) {
-    std::error_code error;
-    options = std::filesystem::absolute(options_file, error).string();
+  if (!files.options.empty()) {
+    options = std::filesystem::absolute(files.options, error).string();
   }
   std::optional<config::Experiment> given;
   if (!options.empty()) {
@@ -140,11 +140,22 @@ Result<conformance::Subject> subject_of(const plugin::Candidate& candidate,
   for (const plugin::Companion& companion : candidate.manifest.companions) {
     subject.companions.push_back({candidate.folder + "/" + companion.file, companion.exports});
   }
+  subject.samples.reserve(files.samples.size());
+  for (const std::string& sample : files.samples) {
+    if (!std::filesystem::is_regular_file(sample, error)) {
+      return config_error("--sample: there is no file '" + sample + "'", Code::NotFound);
+    }
+    subject.samples.push_back(std::filesystem::absolute(sample, error).string());
+  }
   subject.read_file = read_file;
   subject.read_options = [reader](const prism_option_table_t& table) {
     return reader->read(table);
   };
-  subject.child_command = {program_file(), "plugin", "__child", candidate.folder, options};
+  subject.child_command = {program_file(), "plugin", "__child"};
+  for (const std::string& sample : subject.samples) {
+    subject.child_command.push_back("--sample=" + sample);
+  }
+  subject.child_command.insert(subject.child_command.end(), {candidate.folder, options});
   return subject;
 }
 

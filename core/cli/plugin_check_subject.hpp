@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/status.hpp"
 #include "core/plugin/discovery.hpp"
@@ -10,9 +11,15 @@
 
 namespace prism::cli {
 
-/// `candidate` must be Ok. `options_file` holds values for the plugin's options, written as in an
-/// experiment file; empty: defaults. Errors (Domain::Config): that file is no TOML.
+/// What the user gives for a check.
+struct CheckFiles {
+  std::string options;  ///< values for the plugin's options, as in an experiment file; "": defaults
+  std::vector<std::string> samples;  ///< files of one trace in the plugin's format
+};
+
+/// `candidate` must be Ok. Errors (Domain::Config): the file of options is no TOML, a sample is no
+/// file.
 Result<conformance::Subject> subject_of(const plugin::Candidate& candidate,
-                                        const std::string& options_file);
+                                        const CheckFiles& files);
 
 }  // namespace prism::cli

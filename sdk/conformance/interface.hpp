@@ -10,6 +10,7 @@
 #include "prism/abi/error.h"
 #include "prism/abi/option.h"
 #include "sdk/conformance/placed.hpp"
+#include "sdk/conformance/subject.hpp"
 
 namespace prism::conformance {
 
@@ -40,8 +41,11 @@ class Interface {
 struct Kind {
   std::string_view name;  ///< "router"
   std::string_view id;    ///< "prism.router/1"
-  /// `table` has passed host::check_interface. The requests depend on the seed.
-  std::unique_ptr<Interface> (*bind)(const void* table, uint64_t seed);
+  /// `table` has passed host::check_interface. The requests depend on the seed, and on what the
+  /// user gave for the check.
+  std::unique_ptr<Interface> (*bind)(const void* table, const Subject& subject, uint64_t seed);
+  bool draft = false;         ///< host and plugin match exactly: no structs of other versions
+  bool control_only = false;  ///< none of its functions runs on several threads at once
 };
 
 }  // namespace prism::conformance

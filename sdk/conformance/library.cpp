@@ -120,7 +120,7 @@ Bench::Bench(Context& context, const Kind& kind, Placement host, bool logging, u
   const void* table = plugin_.get_interface(kind.id);
   const std::string problem = host::check_interface(kind.id, table);
   require(problem.empty(), problem);
-  interface_ = kind.bind(table, context.seed());
+  interface_ = kind.bind(table, context.subject(), context.seed());
 }
 
 std::vector<prism_option_value_t> Bench::values() const {

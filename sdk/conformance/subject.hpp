@@ -49,6 +49,7 @@ struct Subject {
   std::vector<std::string> interfaces;
   std::vector<std::string> drafts;
   std::vector<Companion> companions;
+  std::vector<std::string> samples;  ///< absolute: files of one trace, that the user gave
 
   /// Reads an ELF file without loading it.
   std::function<FileReading(const std::string& path)> read_file;

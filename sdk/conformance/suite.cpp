@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/conformance/suite.hpp"
 
+#include <iterator>
+
+#include "prism/host/bind.hpp"
+#include "sdk/conformance/format_interface.hpp"
 #include "sdk/conformance/router_interface.hpp"
 #include "sdk/conformance/tensor_source_interface.hpp"
 
@@ -10,8 +14,19 @@ std::string kind_test(int stage, const Kind& kind, const char* what) {
   return "S" + std::to_string(stage) + "." + std::string(kind.name) + "." + what;
 }
 
+namespace {
+
+/// "launcher" of "prism.launcher/1".
+std::string kind_of(const std::string& interface) {
+  const size_t dot = interface.find('.');
+  return interface.substr(dot + 1, interface.rfind('/') - dot - 1);
+}
+
+}  // namespace
+
 Suite suite_for(const Subject& subject) {
   std::vector<const Kind*> kinds;
+  Suite other_options;
   Suite semantics;
   for (const std::string& interface : subject.interfaces) {
     if (interface == kRouterKind.id) {
@@ -20,7 +35,14 @@ Suite suite_for(const Subject& subject) {
     } else if (interface == kTensorSourceKind.id) {
       kinds.push_back(&kTensorSourceKind);
       add_tensor_source_tests(semantics);
+    } else if (interface == kFormatKind.id) {
+      kinds.push_back(&kFormatKind);
+      add_import_tests(semantics);
+      add_export_tests(semantics);
     } else {
+      if (host::knows(interface)) {
+        add_option_table_test(other_options, kind_of(interface), interface);
+      }
       bool draft = false;
       for (const std::string& id : subject.drafts) {
         draft = draft || id == interface;
@@ -34,6 +56,8 @@ Suite suite_for(const Subject& subject) {
   add_identity_tests(suite);
   add_lifecycle_tests(suite, kinds);
   add_option_tests(suite, kinds);
+  suite.insert(suite.end(), std::make_move_iterator(other_options.begin()),
+               std::make_move_iterator(other_options.end()));
   suite.insert(suite.end(), semantics.begin(), semantics.end());
   add_error_tests(suite, kinds);
   add_compatibility_tests(suite, kinds);

@@ -30,8 +30,12 @@ void add_load_tests(Suite& suite);
 void add_identity_tests(Suite& suite);
 void add_lifecycle_tests(Suite& suite, const std::vector<const Kind*>& kinds);
 void add_option_tests(Suite& suite, const std::vector<const Kind*>& kinds);
+/// The one test of options that interfaces without a Kind have too. `kind`: "launcher".
+void add_option_table_test(Suite& suite, const std::string& kind, const std::string& id);
 void add_router_tests(Suite& suite);
 void add_tensor_source_tests(Suite& suite);
+void add_import_tests(Suite& suite);
+void add_export_tests(Suite& suite);
 void add_unknown_semantics(Suite& suite, const std::string& interface, bool draft);
 void add_error_tests(Suite& suite, const std::vector<const Kind*>& kinds);
 void add_compatibility_tests(Suite& suite, const std::vector<const Kind*>& kinds);

@@ -28,6 +28,8 @@ bool is_failure(Outcome outcome);
 /// Begins the reason of a skipped test that the user could have run: a value of an option is
 /// missing or cannot be used.
 constexpr std::string_view kNoOptions = "no values for its options: ";
+/// The same for a format of which there is no file.
+constexpr std::string_view kNoSample = "no file of its format: ";
 
 /// How a test ended.
 struct Verdict {

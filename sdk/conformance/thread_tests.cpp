@@ -87,10 +87,12 @@ void add_thread_tests(Suite& suite, const std::vector<const Kind*>& kinds) {
                      "A session may be used and closed on another thread.",
                      [kind](Context& c) { other_thread(c, *kind); },
                      {open, same}});
-    suite.push_back({kind_test(8, *kind, "concurrent"),
-                     "Sessions on several threads give the results of one alone.",
-                     [kind](Context& c) { concurrent(c, *kind); },
-                     {open, same}});
+    if (!kind->control_only) {
+      suite.push_back({kind_test(8, *kind, "concurrent"),
+                       "Sessions on several threads give the results of one alone.",
+                       [kind](Context& c) { concurrent(c, *kind); },
+                       {open, same}});
+    }
   }
 }
 
