@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/urgency.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <queue>

@@ -45,7 +45,7 @@ struct WallClockOptions {
   std::vector<Rank> record;
   /// How far ranks are replayed ahead of the clock. More: the engine works in fewer and longer
   /// bursts, in which what becomes due has to wait for its turn.
-  DurationNs look_ahead = 200'000;
+  DurationNs look_ahead = 100'000;
   /// So long may the outside say nothing while the replay waits for it.
   DurationNs answer_timeout = 600'000'000'000;
 };
