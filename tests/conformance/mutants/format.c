@@ -544,8 +544,12 @@ static const prism_format_t kTable = {
     .options = {kRows, OPTION_COUNT, sizeof(prism_option_t)},
     .open = open_session,
     .recognises = recognises,
+#ifndef MUTANT_only_exports
     .import_trace = import_trace,
+#endif
+#ifndef MUTANT_only_imports
     .export_trace = export_trace,
+#endif
     .close = close_session,
 };
 const char* const kInterface = PRISM_FORMAT_1;

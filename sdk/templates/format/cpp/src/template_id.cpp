@@ -48,6 +48,12 @@ std::string escaped(std::string_view name) {
   return text;
 }
 
+std::string quoted(std::string_view word) {
+  std::string text = "'";
+  text += word;
+  return text += '\'';
+}
+
 /// A file, line by line. Whatever is wrong is told with file and line.
 class Lines {
  public:
@@ -61,8 +67,7 @@ class Lines {
   void next() {
     ++number_;
     if (!std::getline(file_, line_) || file_.eof()) {
-      refuse(PRISM_STATUS_DATA_LOSS,
-             "the file is cut: its last line is '" + std::string(kEnd) + "'");
+      refuse(PRISM_STATUS_DATA_LOSS, "the file is cut: there is no line 'end'");
     }
     rest_ = line_;
   }
@@ -102,8 +107,7 @@ class Lines {
     const char* const last = digits.data() + digits.size();
     const auto [end, error] = std::from_chars(digits.data(), last, value, base);
     if (error != std::errc() || end != last) {
-      refuse(PRISM_STATUS_INVALID_ARGUMENT,
-             "'" + std::string(digits) + "' is no number that can be");
+      refuse(PRISM_STATUS_INVALID_ARGUMENT, quoted(digits) + " is no number that can be");
     }
     return value;
   }
@@ -130,7 +134,7 @@ class TemplateClass {
     std::ifstream file(path, std::ios::binary);
     std::string begin(kHeader.size() + 1, '\0');
     file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-    return begin == std::string(kHeader) + "\n";
+    return begin.back() == '\n' && begin.starts_with(kHeader);
   }
 
   void import_trace(std::span<const TraceInput> inputs, TraceSink& sink) const {
@@ -138,7 +142,7 @@ class TemplateClass {
       Lines lines(input.path);
       lines.next();
       if (!lines.is(kHeader)) {
-        lines.refuse(PRISM_STATUS_INVALID_ARGUMENT, "'" + std::string(kHeader) + "' was expected");
+        lines.refuse(PRISM_STATUS_INVALID_ARGUMENT, quoted(kHeader) + " was expected");
       }
       for (lines.next(); !lines.is(kEnd); lines.next()) {
         tell_line(lines, input, sink);
@@ -178,7 +182,7 @@ class TemplateClass {
       node.name = name;
       sink.add_node(node);
     } else {
-      lines.refuse(PRISM_STATUS_INVALID_ARGUMENT, "'" + std::string(kind) + "' is no kind of line");
+      lines.refuse(PRISM_STATUS_INVALID_ARGUMENT, quoted(kind) + " is no kind of line");
     }
   }
 
