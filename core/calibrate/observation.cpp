@@ -66,8 +66,9 @@ Status ObservationBuilder::bad(const std::string& what) const {
 
 Status ObservationBuilder::begin_rank(Rank rank, uint32_t clock, std::string source) {
   if (rank >= kMostRanks) {
-    return bad("rank " + std::to_string(rank) + " cannot be right; the most is " +
-               std::to_string(kMostRanks - 1));
+    return run_error(source + ": rank " + std::to_string(rank) + " cannot be right; the most is " +
+                         std::to_string(kMostRanks - 1),
+                     Code::InvalidArgument);
   }
   const auto [known, fresh] = place_of_.try_emplace(rank, observation_.ranks.size());
   if (!fresh) {

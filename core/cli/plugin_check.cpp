@@ -166,8 +166,8 @@ Result<int> check_plugin(const Arguments& arguments) {
   if (arguments.has("junit")) {  // what cannot be written is told before the tests take their time
     PRISM_TRY(write_file_atomically(arguments.at("junit"), ""));
   }
-  return run(arguments, {found.id, arguments.at("ID|PATH"), files, options.seed}, subject,
-             tests, options);
+  return run(arguments, {found.id, arguments.at("ID|PATH"), files, options.seed}, subject, tests,
+             options);
 }
 
 int check(const Arguments& arguments) {

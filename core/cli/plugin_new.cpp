@@ -16,7 +16,8 @@ const Usage kNew{
     "prism plugin new",
     "KIND NAME [options]",
     "Writes a plugin project that builds, passes its tests and does something, to start from.\n"
-    "KIND: router or tensor_source. NAME: a-z, 0-9, '-' and '_'; my-router gets the id my_router.",
+    "KIND: router, tensor_source or format (in C++ only). NAME: a-z, 0-9, '-' and '_'; my-router "
+    "gets the id my_router.",
     {"KIND", "NAME"},
     {{"lang", "L", "cpp (default) or c"},
      {"dir", "D", "where; default: a new folder NAME"},

@@ -21,11 +21,12 @@ constexpr std::string_view kCommon = "common";
 
 /// Ids that would be confused with a part of Prism, of CMake or with a plugin that Prism has.
 constexpr std::string_view kReserved[] = {
-    "abi",           "all",      "auto",     "balanced", "check", "clean",
-    "common",        "constant", "core",     "default",  "file",  "help",
-    "host",          "install",  "launcher", "local",    "none",  "normal",
-    "plugin",        "prism",    "router",   "runtime",  "sdk",   "template_id",
-    "tensor_source", "test",     "tokens",   "torch",    "zeros", "zipf"};
+    "abi",           "all",    "auto",       "balanced", "chakra",  "check",
+    "clean",         "common", "constant",   "core",     "csv",     "default",
+    "file",          "format", "help",       "host",     "install", "kineto",
+    "launcher",      "local",  "microbatch", "none",     "normal",  "perfetto",
+    "plugin",        "prism",  "router",     "runtime",  "sdk",     "template_id",
+    "tensor_source", "test",   "tokens",     "torch",    "zeros",   "zipf"};
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';

@@ -21,6 +21,16 @@ std::optional<Refusal> refusal_of(prism_status_t status, const StrictSink& sink,
 
 }  // namespace
 
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+void require_names(const Refusal& refusal, const std::string& path, const std::string& what) {
+  require(refusal.words.find(file_name(path)) != std::string::npos,
+          what + " does not name the file '" + file_name(path) + "' (its words: " + refusal.words +
+              ")");
+}
+
 FormatBench::FormatBench(Context& context)
     : context_(context),
       bench_(context, kFormatKind),
@@ -43,8 +53,8 @@ bool FormatBench::recognises(const std::string& path, const std::string& what) {
   context_.doing("recognises() of " + what);
   const uint8_t answer =
       table_.recognises(static_cast<prism_format_session_t*>(session_.handle()), sdk::to_c(path));
-  require(answer <= 1, "recognises() of " + what + " answers " + std::to_string(answer) +
-                           ", not 0 or 1");
+  require(answer <= 1,
+          "recognises() of " + what + " answers " + std::to_string(answer) + ", not 0 or 1");
   return answer == 1;
 }
 
@@ -52,8 +62,7 @@ std::optional<Refusal> FormatBench::import_files(const std::vector<std::string>&
                                                  const ToldTrace& told, const std::string& what) {
   context_.doing("import_trace() of " + what);
   const StrictSink sink;
-  const prism_status_t status =
-      call_import(table_, session_.handle(), files, told.c(), sink.c());
+  const prism_status_t status = call_import(table_, session_.handle(), files, told.c(), sink.c());
   return refusal_of(status, sink, "import_trace() of " + what);
 }
 
@@ -61,8 +70,7 @@ std::optional<Refusal> FormatBench::export_to(const std::string& path, const Tim
                                               const std::string& what) {
   context_.doing("export_trace() of " + what);
   const StrictSink sink;
-  const prism_status_t status =
-      call_export(table_, session_.handle(), timeline, path, sink.c());
+  const prism_status_t status = call_export(table_, session_.handle(), timeline, path, sink.c());
   return refusal_of(status, sink, "export_trace() of " + what);
 }
 
@@ -75,7 +83,7 @@ std::vector<std::string> FormatBench::good_files(const TestFolder& folder) {
     std::vector<std::string> files;
     files.reserve(context_.subject().samples.size());
     for (const std::string& sample : context_.subject().samples) {
-      const std::string name = std::filesystem::path(sample).filename().string();
+      const std::string name = file_name(sample);
       files.push_back(folder.write(name, read_test_file(sample)));
     }
     return files;

@@ -19,6 +19,12 @@ struct Refusal {
   std::string words;
 };
 
+/// The last part of a path.
+std::string file_name(const std::string& path);
+
+/// Fails the test when the words do not name the file `path`. `what` failed.
+void require_names(const Refusal& refusal, const std::string& path, const std::string& what);
+
 class FormatBench {
  public:
   explicit FormatBench(Context& context);
@@ -34,8 +40,8 @@ class FormatBench {
   /// recognises(), which answers 0 or 1.
   bool recognises(const std::string& path, const std::string& what);
   /// Nothing: it succeeded.
-  std::optional<Refusal> import_files(const std::vector<std::string>& files,
-                                      const ToldTrace& told, const std::string& what);
+  std::optional<Refusal> import_files(const std::vector<std::string>& files, const ToldTrace& told,
+                                      const std::string& what);
   std::optional<Refusal> export_to(const std::string& path, const Timeline& timeline,
                                    const std::string& what);
 

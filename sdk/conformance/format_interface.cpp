@@ -98,12 +98,11 @@ class FormatInterface : public Interface {
 
   void add_imports(const Subject& subject, uint64_t seed) {
     if (!subject.samples.empty()) {
-      requests_.push_back(
-          {"import_trace() of the sample",
-           [this, files = subject.samples](void* session, std::string& output,
-                                           const prism_error_sink_t* err) {
-             return import_files(session, files, output, err);
-           }});
+      requests_.push_back({"import_trace() of the sample",
+                           [this, files = subject.samples](void* session, std::string& output,
+                                                           const prism_error_sink_t* err) {
+                             return import_files(session, files, output, err);
+                           }});
     }
     requests_.push_back(
         {"import_trace() of random bytes",

@@ -138,7 +138,8 @@ std::string describe(const char* function, const prism_routing_request_t& reques
 }
 
 const Kind kRouterKind = {
-    "router", PRISM_ROUTER_1, [](const void* table, const Subject& /*subject*/, uint64_t seed) -> std::unique_ptr<Interface> {
+    "router", PRISM_ROUTER_1,
+    [](const void* table, const Subject& /*subject*/, uint64_t seed) -> std::unique_ptr<Interface> {
       return std::make_unique<RouterInterface>(*static_cast<const prism_router_t*>(table), seed);
     }};
 

@@ -27,6 +27,7 @@ std::string kind_of(const std::string& interface) {
 Suite suite_for(const Subject& subject) {
   std::vector<const Kind*> kinds;
   Suite other_options;
+  Suite format_errors;
   Suite semantics;
   for (const std::string& interface : subject.interfaces) {
     if (interface == kRouterKind.id) {
@@ -37,8 +38,9 @@ Suite suite_for(const Subject& subject) {
       add_tensor_source_tests(semantics);
     } else if (interface == kFormatKind.id) {
       kinds.push_back(&kFormatKind);
-      add_import_tests(semantics);
       add_export_tests(semantics);
+      add_import_tests(semantics);
+      add_format_error_tests(format_errors);
     } else {
       if (host::knows(interface)) {
         add_option_table_test(other_options, kind_of(interface), interface);
@@ -60,6 +62,8 @@ Suite suite_for(const Subject& subject) {
                std::make_move_iterator(other_options.end()));
   suite.insert(suite.end(), semantics.begin(), semantics.end());
   add_error_tests(suite, kinds);
+  suite.insert(suite.end(), std::make_move_iterator(format_errors.begin()),
+               std::make_move_iterator(format_errors.end()));
   add_compatibility_tests(suite, kinds);
   add_thread_tests(suite, kinds);
   add_determinism_tests(suite, kinds);

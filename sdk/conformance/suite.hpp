@@ -36,6 +36,7 @@ void add_router_tests(Suite& suite);
 void add_tensor_source_tests(Suite& suite);
 void add_import_tests(Suite& suite);
 void add_export_tests(Suite& suite);
+void add_format_error_tests(Suite& suite);
 void add_unknown_semantics(Suite& suite, const std::string& interface, bool draft);
 void add_error_tests(Suite& suite, const std::vector<const Kind*>& kinds);
 void add_compatibility_tests(Suite& suite, const std::vector<const Kind*>& kinds);

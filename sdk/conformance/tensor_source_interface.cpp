@@ -141,10 +141,11 @@ std::vector<FillCase> fill_cases(uint64_t seed) {
   return cases;
 }
 
-const Kind kTensorSourceKind = {"tensor_source", PRISM_TENSOR_SOURCE_1,
-                                [](const void* table, const Subject& /*subject*/, uint64_t seed) -> std::unique_ptr<Interface> {
-                                  return std::make_unique<TensorSourceInterface>(
-                                      *static_cast<const prism_tensor_source_t*>(table), seed);
-                                }};
+const Kind kTensorSourceKind = {
+    "tensor_source", PRISM_TENSOR_SOURCE_1,
+    [](const void* table, const Subject& /*subject*/, uint64_t seed) -> std::unique_ptr<Interface> {
+      return std::make_unique<TensorSourceInterface>(
+          *static_cast<const prism_tensor_source_t*>(table), seed);
+    }};
 
 }  // namespace prism::conformance

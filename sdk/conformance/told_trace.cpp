@@ -87,7 +87,7 @@ prism_status_t ToldTrace::answer(const std::string& problem, const Err* err) {
     return PRISM_STATUS_OK;
   }
   refused_ = true;
-  problem_ = problem;
+  problem_ = source_.empty() ? problem : source_ + ": " + problem;  // as the host puts it
   if (err != nullptr && err->report != nullptr) {
     err->report(err->ctx, PRISM_STATUS_INVALID_ARGUMENT, sdk::to_c(problem_));
   }
@@ -107,11 +107,12 @@ prism_status_t ToldTrace::begin_rank(void* ctx, uint32_t rank, uint32_t clock, p
   } else if (std::find(told.ranks_.begin(), told.ranks_.end(), rank) != told.ranks_.end()) {
     problem = "rank " + std::to_string(rank) + " is begun twice";
   }
+  told.source_ = host::clean_text(source);
   told.ranks_.push_back(rank);
   told.lanes_.clear();
   told.communicators_.clear();
   told.nodes_ = 0;
-  told.text_ += line("rank", rank, clock, host::clean_text(source));
+  told.text_ += line("rank", rank, clock, told.source_);
   return told.answer(problem, err);
 }
 
@@ -134,7 +135,8 @@ prism_status_t ToldTrace::add_lane(void* ctx, int32_t kind, prism_str_t name, ui
   return PRISM_STATUS_OK;
 }
 
-prism_status_t ToldTrace::add_communicator(void* ctx, const prism_trace_communicator_t* communicator,
+prism_status_t ToldTrace::add_communicator(void* ctx,
+                                           const prism_trace_communicator_t* communicator,
                                            uint32_t* index, const Err* err) noexcept {
   ToldTrace& told = self(ctx);
   prism_status_t status = PRISM_STATUS_OK;
@@ -148,9 +150,9 @@ prism_status_t ToldTrace::add_communicator(void* ctx, const prism_trace_communic
       communicator->rank_count == 0 || communicator->rank_count > kMostEntries) {
     return told.answer("a communicator has no ranks, or more than can be", err);
   }
-  told.text_ += line("communicator", host::clean_text(communicator->name),
-                     host::clean_text(communicator->description),
-                     host::clean_text(communicator->backend));
+  told.text_ +=
+      line("communicator", host::clean_text(communicator->name),
+           host::clean_text(communicator->description), host::clean_text(communicator->backend));
   for (uint64_t i = 0; i < communicator->rank_count; ++i) {
     const uint32_t rank = communicator->ranks[i];
     if (rank >= kMostRanks) {
@@ -172,8 +174,8 @@ std::string ToldTrace::problem_of_part(const prism_trace_part_t& part) const {
            std::to_string(communicators_.size());
   }
   const bool of_any = part.peer == PRISM_ANY_SOURCE && part.kind == PRISM_COMM_RECV;
-  if (!of_any && (part.peer < 0 || static_cast<uint64_t>(part.peer) >=
-                                       communicators_[part.communicator].members)) {
+  if (!of_any && (part.peer < 0 ||
+                  static_cast<uint64_t>(part.peer) >= communicators_[part.communicator].members)) {
     return "a part of it has the peer " + std::to_string(part.peer);
   }
   return problem_of_span(part.start_ns, part.end_ns);

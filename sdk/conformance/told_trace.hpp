@@ -81,6 +81,7 @@ class ToldTrace {
   // Of the rank that was begun last.
   std::vector<Lane> lanes_;
   std::vector<Communicator> communicators_;
+  std::string source_;
   uint64_t nodes_ = 0;
 
   prism_trace_sink_t sink_{sizeof(prism_trace_sink_t), 0,         this, &begin_rank, &add_lane,

@@ -207,6 +207,32 @@ class Check(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotRegex(done.stdout, r"(?m)^skip")
 
+    def test_format_without_export_asks_for_a_sample(self):
+        only_imports = building.build_mutant(self.folder, "format", "only_imports")
+        both = building.build_mutant(self.folder, "format", "none")
+        done = check(only_imports)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertRegex(done.stdout, r"skip +S5\.format\.imports: .*--sample")
+        self.assertRegex(done.stdout, r"skip +S5\.format\.exports: it imports only")
+        self.assertRegex(done.stdout, r"\nNOT CHECKED: .*name one with --sample FILE\n$")
+        sample = self.folder / "a trace"
+        sample.write_text("mutant trace 3 \nR0 0 \nL0 0 \nN0 0 0 0 1 -1 0 0 0 \nend\n")
+        done = check(only_imports, "--sample", sample)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"pass +S5\.format\.cut")
+        self.assertEqual(check(both, "--sample", sample).returncode, 0)
+        sample.write_text("mutant trace 3 \nR0 0 \n")
+        done = check(only_imports, "--sample", sample, "--only", "S5.format.imports")
+        self.assertRegex(done.stdout, r"fail +S5\.format\.imports: .*cut or damaged.*\n.*--sample '.*a trace'\n")
+        done = check(only_imports, "--sample", "/nowhere")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--sample: there is no file '/nowhere'", done.stderr)
+
+    def test_format_that_only_exports(self):
+        done = check(building.build_mutant(self.folder, "format", "only_exports"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"skip +S5\.format\.imports: it exports only")
+
     def test_child_is_not_for_direct_use(self):
         done = prism("plugin", "__child", self.good, "", "S1.load", "1", "10")
         self.assertEqual(done.returncode, 2)

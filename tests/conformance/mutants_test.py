@@ -151,6 +151,68 @@ SOURCE = [
     ("remembers", "S9.tensor_source.order", "fail", "gives other bytes when"),
     ("clock", "S9.tensor_source.processes", "fail", "another process gives other bytes"),
 ]
+FORMAT = [
+    ("frees_twice", "S3.format.open_close", "crash", "SIGABRT during close()"),
+    ("thread_per_session", "S3.format.leftovers", "fail", "threads of it still run"),
+    ("sets_umask", "S3.format.process", "fail", "the umask"),
+    ("one_session", "S3.format.two_sessions", "fail", "after another was used and closed"),
+    ("bad_default", "S4.format.table", "fail", "default of 'spread'"),
+    ("default_no_toml", "S4.format.table", "fail", "default of 'spread'"),
+    ("crashes_at_bound", "S4.format.allowed_values", "crash", "'spread' = 10"),
+    ("any_number_of_values", "S4.format.wrong_values", "fail", "one value too few"),
+    ("crashes_on_nan", "S4.format.fuzz", "crash", "random values"),
+    ("refuses_empty_rank", "S5.format.exports", "fail", "a rank has no nodes"),
+    ("writes_nothing", "S5.format.exports", "fail", "writes nothing"),
+    ("writes_beside", "S5.format.path", "fail", "writes 'export.index'"),
+    ("renames", "S5.format.path", "fail", "removes what it was to write"),
+    ("cuts_names", "S5.format.names", "fail", "not what import_trace() makes of"),
+    ("plain_letters_only", "S5.format.names", "fail", "a\\x0ab"),
+    ("crashes_on_long_name", "S5.format.names", "crash", "SIGABRT"),
+    ("times_in_32_bits", "S5.format.times", "fail", "writes the same of a node of 1000000 ns"),
+    ("ignores_full_disk", "S5.format.full_disk", "fail", "full after 0 bytes succeeds"),
+    ("leaks_on_full_disk", "S5.format.export_files", "fail", "left 5 files open"),
+    ("recognises_everything", "S5.format.recognises", "fail", "takes an empty file"),
+    ("recognises_empty", "S5.format.recognises", "fail", "takes an empty file"),
+    ("recognises_as_difference", "S5.format.recognises", "fail", "not 0 or 1"),
+    ("tells_nothing", "S5.format.imports", "fail", "it tells of no rank"),
+    ("lane_beyond", "S5.format.imports", "fail", "it is on lane 2 of 2"),
+    ("ends_before_start", "S5.format.imports", "fail", "it ends before it starts"),
+    ("overlaps", "S5.format.imports", "fail", "before the node before it"),
+    ("dependency_ahead", "S5.format.imports", "fail", "it depends on node 5"),
+    ("recognises_nothing", "S5.format.imports", "fail", "recognises() none of the files"),
+    ("crashes_on_beginning", "S5.format.recognises_own", "crash", "the first 1 bytes"),
+    ("ignores_refusal", "S5.format.refusal", "fail", "refuses what call 0 tells succeeds"),
+    ("goes_on_after_refusal", "S5.format.refusal", "fail", "the first refusal ends it"),
+    ("hides_refusal", "S5.format.refusal", "fail", "does not pass on the words"),
+    ("code_of_its_own", "S5.format.refusal", "fail", "into ABORTED"),
+    ("crashes_on_random", "S5.format.random", "crash", "4096 random bytes"),
+    ("hangs_on_random", "S5.format.random", "timeout", "4096 random bytes"),
+    ("accepts_random", "S5.format.random", "fail", "4096 random bytes succeeds"),
+    ("random_is_internal", "S5.format.random", "fail", "INTERNAL"),
+    ("takes_cut_files", "S5.format.cut", "fail", "for whole ones"),
+    ("crashes_on_cut", "S5.format.cut", "crash", "SIGABRT"),
+    ("crashes_on_damage", "S5.format.damaged", "crash", "a damaged trace"),
+    ("believes_length", "S5.format.damaged", "crash", "SIGSEGV"),
+    ("leaks_on_damage", "S5.format.open_files", "fail", "left 5 files open"),
+    ("accepts_missing_file", "S6.format.refuses", "fail", "a file that is not there succeeds"),
+    ("says_nothing", "S6.format.messages", "fail", "no message"),
+    ("error_without_file", "S6.format.names_file", "fail", "does not name the file 'nowhere-7.0.et'"),
+    ("error_without_path", "S6.format.names_path", "fail", "does not name the file 'export-7'"),
+    ("needs_sink", "S6.format.no_sink", "crash", "SIGSEGV"),
+    ("never_again", "S6.format.goes_on", "fail", "it gives other results"),
+    ("log_not_utf8", "S6.format.log", "fail", "no UTF-8"),
+    ("needs_log", "S6.format.no_log", "crash", "SIGABRT"),
+    ("session_of_thread", "S8.format.other_thread", "fail", "another thread"),
+    ("counts_calls", "S9.format.repeat", "fail", "asked again"),
+    ("remembers", "S9.format.order", "fail", "gives other bytes when"),
+    ("process_id", "S9.format.processes", "fail", "another process gives other bytes"),
+]
+# Of a draft without semantics to test.
+LAUNCHER = [
+    ("bad_default", "S4.launcher.table", "fail", "default of 'spread'"),
+    ("default_no_toml", "S4.launcher.table", "fail", "default of 'spread'"),
+    ("no_doc", "S4.launcher.table", "fail", "has no documentation"),
+]
 BESIDE = ["-Wl,--no-as-needed", "-L{folder}", "-Wl,-rpath,$ORIGIN/.."]
 # What the linker is told, or done to the file: [(name, flags, first test, outcome, words)]
 LINKED = [
@@ -197,6 +259,8 @@ class Mutants(unittest.TestCase):
     def cases(self):
         yield from (("router", m, (), t, o, w) for m, t, o, w in ROUTER)
         yield from (("tensor_source", m, (), t, o, w) for m, t, o, w in SOURCE)
+        yield from (("format", m, (), t, o, w) for m, t, o, w in FORMAT)
+        yield from (("launcher", m, (), t, o, w) for m, t, o, w in LAUNCHER)
         yield from (("router", m, f, t, o, w) for m, f, t, o, w in LINKED)
 
     def test_every_mutant_is_caught(self):
@@ -207,13 +271,13 @@ class Mutants(unittest.TestCase):
 
     def test_every_conformance_test_catches_one(self):
         caught = {case[3] for case in self.cases()} | {"S0.elf"}  # below
-        for kind in ("router", "tensor_source"):
+        for kind in ("router", "tensor_source", "format"):
             names = [line.split()[0] for line in check(self.build(kind, "none"), "--list").stdout.splitlines()]
             self.assertGreater(len(names), 40)
             self.assertEqual([name for name in names if name not in caught], [])
 
     def test_the_original_is_right(self):
-        for kind in ("router", "tensor_source"):
+        for kind in ("router", "tensor_source", "format", "launcher"):
             result = check(self.build(kind, "none"))
             self.assertEqual(result.returncode, 0, result.stdout)
             self.assertNotIn("warn", result.stdout)

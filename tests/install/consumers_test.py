@@ -85,6 +85,7 @@ class Consumers(unittest.TestCase):
                 with self.subTest(kind=kind, language=language):
                     folder = self.new(f"{kind}-{language}", kind, language)
                     self.build_and_check(folder, ID)
+        self.build_and_check(self.new("format-cpp", "format"), ID)
 
     def test_the_steps_that_are_printed(self):
         folder = self.scratch / "with a space"
@@ -104,6 +105,7 @@ class Consumers(unittest.TestCase):
         folder = self.new("router-clang", "router")
         shown = self.build_and_check(folder, ID, "-DCMAKE_CXX_COMPILER=clang++-14")
         self.assertIn("Clang 14", shown["compiler"])
+        self.build_and_check(self.new("format-clang", "format"), ID, "-DCMAKE_CXX_COMPILER=clang++-14")
 
     def test_the_old_string_of_the_standard_library(self):
         folder = self.new("router-old-string", "router")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What router.c and tensor_source.c have in common: a plugin in plain C that is right in all but
- * the one way that its MUTANT_ macro names. */
+/* What router.c, tensor_source.c, format.c and launcher.c have in common: a plugin in plain C that
+ * is right in all but the one way that its MUTANT_ macro names. */
 #pragma once
 
 #include <string.h>

@@ -66,6 +66,18 @@ class Documentation(RunCase):
         self.assertRegex(result.stdout, r"52 tests: \d+ pass, \d+ skip\n")
         self.assertEqual(result.stdout.count("predicted iteration time, 16 ranks"), 2)
 
+    def test_format_of_plugin_authors(self):
+        """All of its commands, one after the other in one shell."""
+        text = (SOURCE / "docs" / "plugin-authors" / "format.md").read_text()
+        script = "\n".join(["set -e", f"export PATH='{PRISM.parent}':\"$PATH\" PRISM_SOURCE='{SOURCE}'",
+                            "cd \"$(mktemp -d)\"", *blocks(text, "sh")])
+        result = subprocess.run(["bash", "-c", script], text=True, capture_output=True,
+                                env={**self.environment(), "TMPDIR": str(self.folder)}, timeout=500)
+        self.assert_ok(result)
+        self.assertRegex(result.stdout, r"100% tests passed, 0 tests failed out of 2")
+        self.assertRegex(result.stdout, r"56 tests: 56 pass\n")
+        self.assertIn("my_format trace of 8 ranks", result.stdout)
+
     def test_code_of_plugin_authors(self):
         """Every plugin and every test that a page shows compiles as it stands."""
         compiled = []
@@ -82,7 +94,7 @@ class Documentation(RunCase):
                         input=code, text=True, capture_output=True)
                     self.assertEqual(result.returncode, 0, f"{page}: {result.stderr}")
                     compiled.append(page.name)
-        self.assertEqual(compiled, ["c.md", "router.md", "tensor-source.md", "testing.md", "testing.md"])
+        self.assertEqual(compiled, ["c.md", "format.md", "router.md", "tensor-source.md", *["testing.md"] * 3])
 
     def test_c_page_is_a_plugin(self):
         """The code of the page for C passes `prism plugin check`."""
