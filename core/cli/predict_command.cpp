@@ -13,7 +13,8 @@ constexpr uint32_t kDraws = 40;
 const Usage kUsage{
     "prism predict",
     "FILE... [--draws N] [--json]",
-    "Replays a trace, or the calibrated.prism of a run, and prints its iteration time: the median,\n"
+    "Replays a trace, or the calibrated.prism of a run, and prints its iteration time: the "
+    "median,\n"
     "and where 95 % of the iterations lie; then the same with the noise that ranks have\n"
     "independently of each other drawn for each of them, since a collective waits for the slowest.",
     {},

@@ -135,7 +135,8 @@ std::string ranks_table(const std::vector<Row>& rows) {
     table.add({graph::ranks_in_words(row.ranks), format_duration(row.time.compute),
                format_duration(row.time.communication), format_duration(row.time.waiting)});
   }
-  return "\nper iteration and rank, seen from its first CPU lane, or else that with the most compute "
+  return "\nper iteration and rank, seen from its first CPU lane, or else that with the most "
+         "compute "
          "(median)\n" +
          table.to_string();
 }
@@ -236,8 +237,7 @@ Result<PredictionReport> predict_trace(const graph::Trace& trace, uint32_t draws
   if (draws > 0 && kind.samples.size() > 1 && !trace.times_from.empty()) {
     calibrate::NoisyPredictionOptions options;
     options.draws = draws;
-    PRISM_TRY_ASSIGN(report.noisy,
-                     calibrate::predict_with_noise(kind, trace.times_from, options));
+    PRISM_TRY_ASSIGN(report.noisy, calibrate::predict_with_noise(kind, trace.times_from, options));
   }
   // Times of a kind come sample after sample; with several iterations each, the first stands.
   const size_t each = report.window.size();
