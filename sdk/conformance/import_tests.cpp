@@ -154,7 +154,8 @@ void random(Context& context) {
   bench.need_imports();
   TriedFile file(bench);
   child::limit_resources(kDamagedDataBytes);
-  for (const size_t size : {1, 2, 3, 4, 7, 8, 15, 16, 63, 64, 500, 4096, 70'000}) {
+  constexpr size_t kSizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 63, 64, 500, 4096, 70'000};
+  for (const size_t size : kSizes) {
     for (uint64_t round = 0; round < 4; ++round) {
       const std::string what = std::to_string(size) + " random bytes";
       require(file.is_refused(random_bytes(sdk::mix({context.seed(), round}), size), what),

@@ -387,8 +387,9 @@ class New(Commands):
         self.assertEqual((self.folder / "file").read_text(), "years of work")
 
     def test_every_template(self):
-        for kind in ("router", "tensor_source"):
-            for language in ("cpp", "c"):
+        templates = {"router": ("cpp", "c"), "tensor_source": ("cpp", "c"), "format": ("cpp",)}
+        for kind, languages in templates.items():
+            for language in languages:
                 where = self.folder / f"{kind}-{language}"
                 where.mkdir()  # an empty folder will do
                 done = self.run_prism("new", kind, "my-first", "--lang", language, "--dir", where,
