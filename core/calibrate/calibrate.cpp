@@ -67,6 +67,7 @@ class Calibration {
       TimeNs first_end = kNever;
     };
     std::map<uint32_t, Clock> clocks;
+    size_t members = 0;
     std::optional<Member> root;
   };
 
@@ -120,6 +121,15 @@ class Calibration {
 
   // ---- Transfers ----
 
+  /// A transfer with ranks that were not observed: what looks like one may be waiting for them.
+  DurationNs with_unseen(DurationNs seen, DurationNs of_graph) {
+    if (options_.instant_peers) {
+      return seen;
+    }
+    ++report_.unseen;
+    return of_graph > 0 ? std::min(seen, of_graph) : seen;
+  }
+
   struct Key {
     uint32_t run;
     uint32_t communicator;
@@ -142,6 +152,7 @@ class Calibration {
         const uint32_t communicator = job_.communicator(own.rank, node.communicator);
         Meeting& meeting = meetings_[key(observed, node)];
         Meeting::Clock& clock = meeting.clocks[observed.clock];
+        ++meeting.members;
         clock.last_arrival = std::max(clock.last_arrival, observed.nodes[id].start);
         clock.first_end = std::min(clock.first_end, observed.nodes[id].end);
         if (graph::has_root(node.kind) &&
@@ -161,7 +172,13 @@ class Calibration {
       const Node& node = own.nodes[id];
       const Span& at = observed.nodes[id];
       if (graph::is_collective(node.kind)) {
-        set.durations.set(id, at_least_0(collective(observed, id), report_.transfers));
+        const DurationNs transfer = at_least_0(collective(observed, id), report_.transfers);
+        const uint32_t communicator = job_.communicator(own.rank, node.communicator);
+        const bool whole = meetings_.at(key(observed, node)).members ==
+                           job_.communicators[communicator].ranks.size();
+        set.durations.set(
+            id,
+            whole ? transfer : with_unseen(transfer, job_.program(own.rank).nodes[id].duration));
       } else if (graph::has_parts(node.kind)) {
         set_parts(observed, id, set);
       } else {
@@ -222,7 +239,8 @@ class Calibration {
     const TimeNs end = observed.parts[p].end;
     return {observed.nodes[id].start, end, end != node_end || last == 1};
   }
-  /// The other end of a part, where it was real too: its rank, else nullptr.
+  /// The other end of a part: nullptr where there is none (an eager send does not wait for it;
+  /// `other` stays without a part) or it was not observed.
   const ObservedRank* other_end(const ObservedRank& observed, uint32_t p,
                                 graph::PartOf& other) const {
     const Program& own = observed.program;
@@ -244,12 +262,15 @@ class Calibration {
     TimeNs last_start = 0;
     uint32_t last = graph::kNone;
     for (uint32_t p = node.first_part; p < node.first_part + node.part_count; ++p) {
-      graph::PartOf other;
+      graph::PartOf other{0, graph::kNone};
       const ObservedRank* its = other_end(observed, p, other);
       const SeenPart own = seen(observed, id, p);
       DurationNs duration = own.length();
       TimeNs start = own.arrival;
-      if (its != nullptr) {
+      if (its == nullptr && other.part != graph::kNone) {
+        comparable = false;
+        duration = with_unseen(duration, job_.program(observed.program.rank).parts[p].duration);
+      } else if (its != nullptr) {
         const SeenPart far = seen(*its, node_of_part(other), other.part);
         if (its->clock == observed.clock) {
           start = std::max(own.arrival, far.arrival);
@@ -354,6 +375,7 @@ class Kinds {
     for (size_t kind = 0; kind < result_.trace.kinds.size(); ++kind) {
       const graph::Job& job = result_.trace.kinds[kind].job;
       const bool same =
+          job.world_size == one.world_size &&
           std::all_of(one.ranks.begin(), one.ranks.end(), [&](const ObservedRank& observed) {
             return graph::first_difference(job.program(observed.program.rank), observed.program)
                 .empty();
@@ -383,6 +405,10 @@ class Kinds {
 };
 
 std::string difference(const graph::Job& a, const graph::Job& b) {
+  if (a.world_size != b.world_size) {
+    return "a world of " + std::to_string(a.world_size) + " ranks against one of " +
+           std::to_string(b.world_size);
+  }
   for (Rank rank = 0; rank < a.world_size; ++rank) {
     const std::string found = graph::first_difference(a.program(rank), b.program(rank));
     if (!found.empty()) {
@@ -414,26 +440,61 @@ void order_kinds(Calibrated& calibrated) {
   }
 }
 
-/// Programs get the times of the first sample, so that the job can be used by itself.
-void set_own_times(graph::IterationKind& kind) {
-  if (kind.samples.empty()) {
-    return;
+Status compare(const graph::Job& job, const ObservedRank& observed) {
+  const Rank rank = observed.program.rank;
+  if (rank >= job.world_size || observed.program.world_size != job.world_size) {
+    return run_error("it is rank " + std::to_string(rank) + " of a world of " +
+                         std::to_string(observed.program.world_size) + ", the graph has " +
+                         std::to_string(job.world_size) + " ranks",
+                     Code::InvalidArgument);
   }
-  const Times& times = kind.samples.front().times;
-  for (graph::Class& c : kind.job.classes) {
-    const RankTimes* first = times.of(c.members[c.representative]);
-    for (size_t m = 0; first == nullptr && m < c.members.size(); ++m) {
-      first = times.of(c.members[m]);
+  if (job.class_of_rank(rank).members.size() > 1) {
+    return graph::compare_structure(job, observed.program);
+  }
+  const std::string found = graph::first_difference(job.program(rank), observed.program);
+  return found.empty() ? Status() : run_error(found, Code::InvalidArgument);
+}
+
+/// Of the numbers of a column, their medians over the samples.
+std::vector<DurationNs> medians(const std::vector<const RankTimes*>& samples,
+                                Column RankTimes::*column) {
+  std::vector<DurationNs> result((samples.front()->*column).size());
+  std::vector<DurationNs> values(samples.size());
+  for (size_t i = 0; i < result.size(); ++i) {
+    for (size_t s = 0; s < samples.size(); ++s) {
+      values[s] = (samples[s]->*column)[i];
     }
-    if (first == nullptr) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    result[i] = *middle;
+  }
+  return result;
+}
+
+/// Programs get the medians of a measured member, so that the job can be used by itself.
+void set_own_times(graph::IterationKind& kind) {
+  for (graph::Class& c : kind.job.classes) {
+    std::vector<const RankTimes*> samples;
+    for (size_t m = 0; samples.empty() && m < c.members.size(); ++m) {
+      const Rank rank = c.members[(c.representative + m) % c.members.size()];
+      for (const graph::Sample& sample : kind.samples) {
+        if (const RankTimes* times = sample.times.of(rank)) {
+          samples.push_back(times);
+        }
+      }
+    }
+    if (samples.empty()) {
       continue;
     }
-    for (uint32_t id = 0; id < c.program.nodes.size(); ++id) {
-      c.program.nodes[id].duration = first->durations[id];
-      c.program.nodes[id].gap = first->gaps[id];
+    const std::vector<DurationNs> durations = medians(samples, &RankTimes::durations);
+    const std::vector<DurationNs> gaps = medians(samples, &RankTimes::gaps);
+    const std::vector<DurationNs> parts = medians(samples, &RankTimes::parts);
+    for (size_t id = 0; id < c.program.nodes.size(); ++id) {
+      c.program.nodes[id].duration = durations[id];
+      c.program.nodes[id].gap = gaps[id];
     }
-    for (uint32_t p = 0; p < c.program.parts.size(); ++p) {
-      c.program.parts[p].duration = first->parts[p];
+    for (size_t p = 0; p < c.program.parts.size(); ++p) {
+      c.program.parts[p].duration = parts[p];
     }
   }
 }
@@ -468,6 +529,7 @@ Result<Calibrated> calibrate(const std::vector<Observation>& repeats,
   Kinds kinds(options, result);
   for (uint32_t repeat = 0; repeat < repeats.size(); ++repeat) {
     PRISM_TRY(check_complete(repeats[repeat]));
+    const size_t known = result.trace.kinds.size();
     const Iterations iterations(repeats[repeat]);
     if (options.whole) {
       const Observation all = iterations.whole();
@@ -475,10 +537,20 @@ Result<Calibrated> calibrate(const std::vector<Observation>& repeats,
       kinds.add(kind, all, 0, repeat);
       continue;
     }
+    bool alike = repeat == 0;
     for (const uint32_t iteration : iterations.numbers()) {
       const Observation one = iterations.cut(iteration);
       PRISM_TRY_ASSIGN(const size_t kind, kinds.kind_of(one));
       kinds.add(kind, one, iteration, repeat);
+      alike |= kind < known;
+    }
+    if (!alike) {
+      return run_error(
+          "repeats are not of one job: no iteration of the one from '" +
+              repeats[repeat].ranks.front().source +
+              "' is like one before it; the first difference: " +
+              difference(result.trace.kinds.front().job, result.trace.kinds.back().job),
+          Code::InvalidArgument);
     }
   }
   return finished(std::move(result));
@@ -498,10 +570,10 @@ Result<Calibrated> calibrate(const graph::Job& graph, const std::vector<Observat
   PRISM_TRY_ASSIGN(const size_t kind, kinds.add_kind(job));
   const auto add = [&](const Observation& one, uint32_t iteration, uint32_t repeat) -> Status {
     for (const ObservedRank& observed : one.ranks) {
-      PRISM_TRY(graph::compare_structure(job, observed.program)
+      PRISM_TRY(compare(job, observed)
                     .context("iteration " + std::to_string(iteration) + " of rank " +
                              std::to_string(observed.program.rank) + " (" + observed.source +
-                             ") against the graph"));
+                             ") is not what the graph says; is it of another job?"));
     }
     kinds.add(kind, one, iteration, repeat);
     return {};

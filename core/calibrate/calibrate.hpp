@@ -12,11 +12,12 @@
 ///   send, recv   from the later of the two arrivals; an eager send (nccl, small): its span.
 ///                Several parts that end with their batch did not all take that long: each takes as
 ///                long as the other end shows, and the last one to the end of the batch
-/// Members that were not observed, or in another run, were instant: they made nobody wait
-/// (architecture 7). Where members of one run are on different clocks their arrivals cannot be
-/// compared. Whoever came last did not wait, so the shortest of their times is taken for the
-/// transfer: of a collective the least over clocks of (first end - last arrival), of a message the
-/// shorter of its two spans.
+/// Members that were not observed, or in another run, may have made others wait: where the graph
+/// has a time for such a transfer, at most that counts. CalibrateOptions::instant_peers: they were
+/// instant and made nobody wait (architecture 7). Where members of one run are on different clocks
+/// their arrivals cannot be compared. Whoever came last did not wait, so the shortest of their
+/// times is taken for the transfer: of a collective the least over clocks of (first end - last
+/// arrival), of a message the shorter of its two spans.
 ///
 /// Clocks are never exact. A duration or gap that would be negative becomes 0 and is counted.
 #pragma once
@@ -32,6 +33,8 @@ namespace prism::calibrate {
 
 struct CalibrateOptions {
   uint64_t eager_bytes = 64 * 1024;  ///< as in ReplayOptions
+  /// Ranks that were not observed made nobody wait: they were instant.
+  bool instant_peers = false;
   /// All iterations as one job, with the edges between them; else each by itself.
   bool whole = false;
 };
@@ -48,6 +51,7 @@ struct SampleReport {
   Corrections gaps;
   Corrections transfers;
   uint64_t estimated = 0;  ///< communications whose members are on different clocks
+  uint64_t unseen = 0;     ///< transfers with ranks that were not observed
 };
 
 struct Calibrated {

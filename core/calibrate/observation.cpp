@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/calibrate/observation_limits.hpp"
+#include "core/calibrate/period.hpp"
 #include "core/calibrate/structure_order.hpp"
 
 namespace prism::calibrate {
@@ -16,8 +17,7 @@ namespace {
 constexpr uint32_t kNoIteration = graph::kNone;
 constexpr uint32_t kMostIterations = 1U << 24U;
 
-/// Largest world and number of nodes of a rank that a file may claim.
-constexpr Rank kMostRanks = 1U << 20U;
+/// Largest number of nodes of a rank that a file may claim.
 constexpr size_t kMostNodes = 1U << 30U;
 
 /// Numbers the collectives of each communicator from 0.
@@ -236,30 +236,41 @@ Result<Observation> ObservationBuilder::finish() && {
 }
 
 Status check_complete(const Observation& observation) {
+  const size_t count = observation.world_size - observation.ranks.size();
+  if (count == 0) {
+    return {};
+  }
   std::string missing;
   Rank next = 0;
-  size_t count = 0;
-  for (const ObservedRank& rank : observation.ranks) {
-    for (; next < rank.program.rank; ++next) {
-      missing += count++ < 8 ? " " + std::to_string(next) : "";
+  size_t named = 0;
+  constexpr size_t kMostNamed = 8;
+  const auto name_before = [&](Rank end) {
+    for (; next < end && named < kMostNamed; ++next, ++named) {
+      missing += " " + std::to_string(next);
     }
-    ++next;
+    next = end + 1;
+  };
+  for (const ObservedRank& rank : observation.ranks) {
+    name_before(rank.program.rank);
   }
-  for (; next < observation.world_size; ++next) {
-    missing += count++ < 8 ? " " + std::to_string(next) : "";
-  }
-  if (count > 0) {
-    return run_error("the trace shows " + std::to_string(observation.ranks.size()) +
-                         " ranks of a world of " + std::to_string(observation.world_size) +
-                         "; missing are" + missing + (count > 8 ? " ..." : "") +
-                         "; give the files of all ranks",
-                     Code::InvalidArgument);
-  }
-  return {};
+  name_before(observation.world_size);
+  const size_t shown = observation.ranks.size();
+  return run_error("the trace shows " + std::to_string(shown) + (shown == 1 ? " rank" : " ranks") +
+                       " of a world of " + std::to_string(observation.world_size) + "; missing " +
+                       (count == 1 ? "is" : "are") + missing + (count > named ? " ..." : "") +
+                       "; give the files of all ranks, or to `prism calibrate` a --graph",
+                   Code::InvalidArgument);
 }
 
 void ensure_iterations(Observation& observation) {
   if (!Iterations(observation).numbers().empty()) {
+    return;
+  }
+  const uint32_t iterations = number_iterations_by_period(observation);
+  if (iterations > 1) {
+    observation.notes.push_back(
+        "the trace does not say where iterations begin: its communications are the same " +
+        std::to_string(iterations) + " times over");
     return;
   }
   for (ObservedRank& rank : observation.ranks) {
@@ -370,7 +381,11 @@ Result<Observation> unite(std::vector<Observation> slices) {
     }
     next_clock(slice);
     std::move(slice.ranks.begin(), slice.ranks.end(), std::back_inserter(result.ranks));
-    std::move(slice.notes.begin(), slice.notes.end(), std::back_inserter(result.notes));
+    for (std::string& note : slice.notes) {
+      if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
+        result.notes.push_back(std::move(note));
+      }
+    }
   }
   std::sort(result.ranks.begin(), result.ranks.end(),
             [](const auto& a, const auto& b) { return a.program.rank < b.program.rank; });
@@ -378,7 +393,8 @@ Result<Observation> unite(std::vector<Observation> slices) {
       result.ranks.begin(), result.ranks.end(),
       [](const auto& a, const auto& b) { return a.program.rank == b.program.rank; });
   if (twice != result.ranks.end()) {
-    return run_error("rank " + std::to_string(twice->program.rank) + " is in two slices",
+    return run_error("rank " + std::to_string(twice->program.rank) + " is in two slices, of " +
+                         twice->source + " and of " + std::next(twice)->source,
                      Code::InvalidArgument);
   }
   return result;

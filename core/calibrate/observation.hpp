@@ -89,7 +89,8 @@ class ObservationBuilder {
 /// Errors: ranks that are missing.
 Status check_complete(const Observation& observation);
 
-/// Where no node is of an iteration: all of the trace becomes iteration 0, with a note.
+/// Where no node is of an iteration: those that the period of its communications shows
+/// (period.hpp), else all of the trace becomes iteration 0; with a note.
 void ensure_iterations(Observation& observation);
 
 /// The iterations that a trace shows, and each of them as a trace of its own. The observation must

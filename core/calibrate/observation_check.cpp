@@ -111,6 +111,11 @@ class RankCheck {
 }  // namespace
 
 Status check_observation(const Observation& observation, const std::string& where) {
+  if (observation.world_size > kMostRanks) {
+    return run_error(where + ": a world of " + std::to_string(observation.world_size) +
+                         " ranks cannot be right; the most is " + std::to_string(kMostRanks),
+                     Code::DataLoss);
+  }
   Rank next = 0;
   for (const ObservedRank& rank : observation.ranks) {
     if (rank.program.rank < next || rank.program.rank >= observation.world_size ||

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/text.hpp"
 #include "core/calibrate/replica_check.hpp"
 #include "core/calibrate/share.hpp"
 #include "core/cli/commands.hpp"
@@ -61,6 +62,7 @@ void print(const calibrate::Calibrated& calibrated, const calibrate::Coverage& c
   calibrate::Corrections gaps;
   calibrate::Corrections transfers;
   uint64_t estimated = 0;
+  uint64_t unseen = 0;
   const auto count = [](calibrate::Corrections& to, const calibrate::Corrections& more) {
     to.count += more.count;
     to.largest = std::max(to.largest, more.largest);
@@ -71,6 +73,7 @@ void print(const calibrate::Calibrated& calibrated, const calibrate::Coverage& c
       count(gaps, report.gaps);
       count(transfers, report.transfers);
       estimated += report.estimated;
+      unseen += report.unseen;
     }
   }
   std::printf(
@@ -80,7 +83,16 @@ void print(const calibrate::Calibrated& calibrated, const calibrate::Coverage& c
       static_cast<unsigned long long>(gaps.count), format_duration(gaps.largest).c_str(),
       static_cast<unsigned long long>(transfers.count), format_duration(transfers.largest).c_str());
   for (const std::string& sentence : check.in_words()) {
-    std::printf("%s\n", sentence.c_str());
+    std::printf("%s\n", printable_lines(sentence).c_str());
+  }
+  if (unseen > 0) {
+    std::printf(
+        "%s with ranks that were not observed: what looks like transfer may be waiting for "
+        "them, so at most the\ntransfer of the graph counts\n",
+        count_of(unseen, "transfer").c_str());
+  }
+  if (!coverage.missing.empty()) {
+    std::printf("ranks whose times are missing keep those of the graph\n");
   }
 }
 
@@ -92,6 +104,9 @@ Status calibrate_files(const Arguments& arguments) {
     return std::move(read).status();
   }
   calibrate::Calibrated calibrated = std::move(read).value();
+  if (calibrated.reports.empty()) {
+    return config_error("the file has been calibrated already");
+  }
   PRISM_TRY_ASSIGN(const calibrate::ReplicaCheck check,
                    calibrate::check_replicas(calibrated.trace));
   const calibrate::Coverage coverage = calibrate::share_times(calibrated.trace);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
+#include "core/base/text.hpp"
 #include "core/cli/commands.hpp"
 #include "core/cli/prediction_report.hpp"
 #include "core/cli/trace_input.hpp"
@@ -39,7 +40,7 @@ int run(const Arguments& arguments) {
   if (!text.ok()) {
     return report_error(text.status());
   }
-  std::fputs(text->c_str(), stdout);
+  std::fputs(printable_lines(*text).c_str(), stdout);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/text.hpp"
 #include "core/calibrate/observation_file.hpp"
 #include "core/cli/arguments.hpp"
 #include "core/cli/commands.hpp"
@@ -77,7 +78,7 @@ int info(const Arguments& arguments) {
   if (!text.ok()) {
     return report_error(text.status());
   }
-  std::fputs(text->c_str(), stdout);
+  std::fputs(printable_lines(*text).c_str(), stdout);
   return 0;
 }
 
@@ -99,19 +100,27 @@ int check(const Arguments& arguments) {
     holds = false;
     std::printf("not alike: %s; the first difference: %s\n",
                 count_of(trace.kinds[kind].samples.size(), "iteration").c_str(),
-                trace.kinds[kind].difference.c_str());
+                printable_lines(trace.kinds[kind].difference).c_str());
   }
   if (info->replicas.comparable() && !info->replicas.holds()) {
     holds = false;
     std::printf("replicas differ\n");
   }
   for (const std::string& sentence : info->replicas.in_words()) {
-    std::printf("%s\n", sentence.c_str());
+    std::printf("%s\n", printable_lines(sentence).c_str());
   }
   return holds ? 0 : 1;
 }
 
 // ---- import, cut ----
+
+Status write_slice(const std::string& path, const calibrate::Observation& slice) {
+  PRISM_TRY(calibrate::write_observation(path, slice));
+  std::printf("%s: %s of %u, %s\n", printable_lines(path).c_str(),
+              count_of(slice.ranks.size(), "rank").c_str(), slice.world_size,
+              count_of(calibrate::Iterations(slice).numbers().size(), "iteration").c_str());
+  return {};
+}
 
 Status write_import(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(const std::string path, output_path(arguments));
@@ -120,11 +129,7 @@ Status write_import(const Arguments& arguments) {
     return config_error("a calibrated trace has nothing to import");
   }
   PRISM_TRY_ASSIGN(const calibrate::Observation all, calibrate::unite(std::move(input.slices)));
-  PRISM_TRY(calibrate::write_observation(path, all));
-  std::printf("%s: %s of %u, %s\n", path.c_str(), count_of(all.ranks.size(), "rank").c_str(),
-              all.world_size,
-              count_of(calibrate::Iterations(all).numbers().size(), "iteration").c_str());
-  return {};
+  return write_slice(path, all);
 }
 
 Result<std::vector<Rank>> ranks_of(const Arguments& arguments, uint32_t world_size) {
@@ -150,7 +155,7 @@ Status write_cut(const Arguments& arguments) {
   PRISM_TRY_ASSIGN(calibrate::Observation all, calibrate::unite(std::move(input.slices)));
   PRISM_TRY_ASSIGN(const std::vector<Rank> ranks, ranks_of(arguments, all.world_size));
   PRISM_TRY(calibrate::keep_ranks(all, ranks).context("--ranks"));
-  return calibrate::write_observation(path, all);
+  return write_slice(path, all);
 }
 
 // ---- export ----

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/cli/analysed_trace.hpp"
 #include "core/cli/commands.hpp"
 #include "core/cli/trace_diff_report.hpp"
@@ -97,7 +98,8 @@ int trace_diff(const Arguments& arguments) {
   if (!diff.ok()) {
     return report_error(diff.status());
   }
-  std::fputs((arguments.has("json") ? render_json(*diff) : render_text(*diff)).c_str(), stdout);
+  const std::string text = arguments.has("json") ? render_json(*diff) : render_text(*diff);
+  std::fputs(printable_lines(text).c_str(), stdout);
   return diff->difference.empty() ? 0 : 1;
 }
 

@@ -157,7 +157,8 @@ std::string iterations_table(const TraceInfo& info) {
     text += std::to_string(estimated) +
             " communications are of ranks whose clocks are taken to differ: their transfers are "
             "estimated, and\nwhen such ranks began is not known. If they do have one clock, an "
-            "option of the format says so (kineto:\n--option clock=shared).\n";
+            "option of the format says so where the files are\nread (kineto: --option "
+            "clock=shared).\n";
   }
   return text + corrections_text(gaps, "gaps") + corrections_text(transfers, "transfers");
 }
@@ -185,7 +186,7 @@ std::string communication_table(const TraceInfo& info) {
     return {};
   }
   const Rank ranks = info.calibrated.trace.kinds.front().job.world_size;
-  Table table({"communication", "nodes", "data", "transfer per rank", "waiting per rank"});
+  Table table({"communication", "nodes", "in and out", "transfer per rank", "waiting per rank"});
   constexpr size_t kMostRows = 16;
   for (const CommunicationUse& use : sample->communication) {
     if (&use - sample->communication.data() == kMostRows) {
@@ -254,7 +255,7 @@ Result<TraceInfo> examine(calibrate::Calibrated calibrated) {
     const IterationKind& kind = calibrated.trace.kinds[k];
     replay::ReplayOptions options;
     options.critical_path = false;
-    options.top_waits = graph::kNone;
+    options.top_waits = 0;
     for (Rank rank = 0; rank < kind.job.world_size; ++rank) {
       options.record.push_back(rank);
     }
@@ -266,8 +267,8 @@ Result<TraceInfo> examine(calibrate::Calibrated calibrated) {
       one.repeat = sample.repeat;
       one.kind = k;
       one.replayed = replayed.end;
-      for (const replay::Wait& wait : replayed.waits) {
-        one.waiting += wait.total;
+      for (const auto& [of_kind, waiting] : replayed.waiting_by_kind) {
+        one.waiting += waiting;
       }
       one.communication = communication_of(kind.job, sample.times, replayed);
     }

@@ -146,7 +146,8 @@ Result<std::vector<plugin::TraceFile>> files_of(const Arguments& arguments) {
       return config_error("there is no file '" + files.back().path + "'", Code::NotFound);
     }
     if (!std::filesystem::is_regular_file(files.back().path, error)) {
-      return config_error("'" + files.back().path + "' is no regular file");
+      return config_error("'" + files.back().path +
+                          "' is no regular file; of a folder, give the files in it");
     }
   }
   return files;
@@ -187,6 +188,11 @@ Result<TraceInput> read_input(const Arguments& arguments) {
   if (!arguments.has("format")) {
     PRISM_TRY_ASSIGN(const graph::FileContent content, graph::content_of_file(files.front().path));
     if (content != graph::FileContent::Other) {
+      if (!arguments.all("option").empty()) {
+        return config_error(
+            "--option is for the plugin that reads a trace; '" + files.front().path +
+            "' is a .prism file: give it to `prism trace import` when that file is made");
+      }
       return read_prism_files(files);
     }
   }
@@ -207,6 +213,22 @@ Result<TraceInput> read_input(const Arguments& arguments) {
   return input;
 }
 
+namespace {
+
+/// The first rank of one is in the other, with the same times.
+bool shows_the_same(const calibrate::Observation& a, const calibrate::Observation& b) {
+  const calibrate::ObservedRank& first = a.ranks.front();
+  return std::any_of(b.ranks.begin(), b.ranks.end(), [&](const calibrate::ObservedRank& rank) {
+    return rank.program.rank == first.program.rank && rank.nodes.size() == first.nodes.size() &&
+           std::equal(rank.nodes.begin(), rank.nodes.end(), first.nodes.begin(),
+                      [](const calibrate::Span& x, const calibrate::Span& y) {
+                        return x.start == y.start && x.end == y.end;
+                      });
+  });
+}
+
+}  // namespace
+
 Result<std::vector<calibrate::Observation>> repeats_of(std::vector<calibrate::Observation> slices) {
   std::vector<std::vector<calibrate::Observation>> repeats;
   const auto overlap = [](const calibrate::Observation& a, const calibrate::Observation& b) {
@@ -217,6 +239,20 @@ Result<std::vector<calibrate::Observation>> repeats_of(std::vector<calibrate::Ob
     });
   };
   for (calibrate::Observation& slice : slices) {
+    if (slice.world_size != slices.front().world_size) {
+      return config_error("these are slices of different jobs: of " +
+                          std::to_string(slices.front().world_size) + " ranks and of " +
+                          std::to_string(slice.world_size));
+    }
+    for (const auto& repeat : repeats) {
+      for (const calibrate::Observation& other : repeat) {
+        if (shows_the_same(slice, other)) {
+          return config_error("rank " + std::to_string(slice.ranks.front().program.rank) +
+                              " is given twice with the same times: " + slice.ranks.front().source +
+                              " and " + other.ranks.front().source);
+        }
+      }
+    }
     auto place = std::find_if(repeats.begin(), repeats.end(), [&](const auto& repeat) {
       return std::none_of(repeat.begin(), repeat.end(),
                           [&](const auto& other) { return overlap(slice, other); });

@@ -47,11 +47,11 @@ Result<TraceInput> read_input(const Arguments& arguments);
 Result<calibrate::Calibrated> calibrated_input(const Arguments& arguments,
                                                const calibrate::CalibrateOptions& options = {});
 
-/// --output's path. Errors: it is missing, or is one of FILE.
+/// --output's path. Errors: it is missing, has no folder, or is one of FILE or --graph.
 Result<std::string> output_path(const Arguments& arguments);
 
 /// Slices put together to whole runs: a rank that comes again begins another repeat. Errors: worlds
-/// of different size.
+/// of different size, the same slice twice.
 Result<std::vector<calibrate::Observation>> repeats_of(std::vector<calibrate::Observation> slices);
 
 }  // namespace prism::cli

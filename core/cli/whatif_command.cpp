@@ -9,6 +9,7 @@
 #include "core/analysis/edit.hpp"
 #include "core/analysis/outcome.hpp"
 #include "core/base/statistics.hpp"
+#include "core/base/text.hpp"
 #include "core/cli/analysed_trace.hpp"
 #include "core/cli/arguments.hpp"
 #include "core/cli/commands.hpp"
@@ -146,7 +147,7 @@ int whatif(const Arguments& arguments) {
   if (!text.ok()) {
     return report_error(text.status());
   }
-  std::fputs(text->c_str(), stdout);
+  std::fputs(printable_lines(*text).c_str(), stdout);
   return 0;
 }
 

@@ -19,8 +19,8 @@ struct Sample {
   Times times;
 };
 
-/// Iterations of one structure. The job's own times are those of the first sample, or of a model
-/// where none was measured.
+/// Iterations of one structure. The job's own times are the medians over the samples of a rank of
+/// each class, those of the first sample of a recorded job, or those of a model.
 struct IterationKind {
   Job job;
   std::vector<Sample> samples;    ///< none: the graph is bare

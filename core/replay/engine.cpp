@@ -323,7 +323,7 @@ class Engine {
       if (other.cursor <= dependency.index) {
         return false;
       }
-      const TimeNs end = other.end_of(dependency);
+      const TimeNs end = other.ends[dependency.source];
       if (end > ready) {
         ready = end;
         latest = &dependency;

@@ -19,20 +19,14 @@
 
 namespace prism::replay {
 
-/// A lane of a rank, in a cache line of its own.
-struct alignas(64) LaneState {
+/// A lane of a rank.
+struct LaneState {
   TimeNs end = 0;      ///< of the last node that is done
   TimeNs arrival = 0;  ///< of the node at `cursor`, when it waits for other ranks
   TimeNs parts_end = 0;
   uint32_t cursor = 0;   ///< nodes that are done
   uint32_t pending = 0;  ///< what the node at `cursor` waits for from other ranks; 0: not arrived
   RecentEnds ends;       ///< of its nodes that other lanes wait for: by Op::source
-
-  /// Of a node that is done.
-  TimeNs end_of(const Dependency& node) const {
-    // Mostly the last one: its end lies beside the cursor.
-    return node.index + 1 == cursor ? end : ends[node.source];
-  }
 };
 
 struct RankLane {
@@ -60,8 +54,8 @@ class ColumnView {
   const graph::Column* column_ = nullptr;
 };
 
-/// What the engine needs of a rank at each of its nodes; most of it in one cache line.
-struct alignas(64) RankState {
+/// What the engine needs of a rank at each of its nodes.
+struct RankState {
   const Compiled* compiled = nullptr;
   LaneState* lanes = nullptr;
   const uint32_t* communicators = nullptr;  ///< by slot

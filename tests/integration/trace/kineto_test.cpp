@@ -78,6 +78,23 @@ TEST_F(MegatronJob, EveryRankComesBack) {
   EXPECT_EQ(communications, 2616U) << "kernels of NCCL in the files";
 }
 
+/// The trace marks no iterations.
+TEST_F(MegatronJob, ItsTwoIterationsAreFoundAndComeBackEachByItself) {
+  EXPECT_EQ(calibrate::Iterations(observation_).numbers().size(), 2U);
+  const Result<Calibrated> job = calibrate_and_replay(observation_, /*whole=*/false);
+  ASSERT_TRUE(job.ok()) << job.status().to_string();
+  ASSERT_EQ(job->replayed.size(), 2U);
+  size_t place = 0;
+  for (const auto& reports : job->calibrated.reports) {
+    for (const calibrate::SampleReport& report : reports) {
+      EXPECT_NEAR(
+          static_cast<double>(job->replayed[place++].end) / static_cast<double>(report.observed), 1,
+          0.001)
+          << "iteration " << report.iteration;
+    }
+  }
+}
+
 /// Goal 3 % (a message between slices shows its waiting only as a long kernel).
 TEST_F(MegatronJob, RanksComeBackFromPipelineStagesWithoutACommonClock) {
   for (const uint64_t seed : {1U, 2U, 3U}) {

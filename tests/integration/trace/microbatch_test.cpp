@@ -166,10 +166,11 @@ TEST_P(StragglerJob, StepsFollowFromTheirComputation) {
   }
   std::sort(errors.begin(), errors.end());
   std::sort(of_baseline.begin(), of_baseline.end());
-  std::printf("gaps and transfers of the other steps: mean %.2f %%, worst %.2f %%, half within %.2f "
-              "%%; median of all steps: mean %.2f %%, worst %.2f %%, half within %.2f %%\n",
-              100 * found.mean, 100 * found.worst, 100 * errors[16], 100 * baseline.mean,
-              100 * baseline.worst, 100 * of_baseline[16]);
+  std::printf(
+      "gaps and transfers of the other steps: mean %.2f %%, worst %.2f %%, half within %.2f "
+      "%%; median of all steps: mean %.2f %%, worst %.2f %%, half within %.2f %%\n",
+      100 * found.mean, 100 * found.worst, 100 * errors[16], 100 * baseline.mean,
+      100 * baseline.worst, 100 * of_baseline[16]);
   // The two longest steps have pauses of their own, which no other step shows: they are the worst.
   EXPECT_LT(found.mean, baseline.mean);
   EXPECT_LT(errors[16], of_baseline[16] / 2);

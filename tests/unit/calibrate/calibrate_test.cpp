@@ -215,7 +215,8 @@ TEST(Calibrate, DurationsOfRandomJobsComeBackExactly) {
       continue;
     }
     const Observation observation = observe(*replayed, eager_bytes);
-    const Result<Calibrated> calibrated = calibrate(observation, {eager_bytes, /*whole=*/true});
+    const Result<Calibrated> calibrated =
+        calibrate(observation, {eager_bytes, /*instant_peers=*/true, /*whole=*/true});
     ASSERT_TRUE(calibrated.ok()) << "seed " << seed << ": " << calibrated.status().to_string();
     const SampleReport& report = calibrated->reports.front().front();
     EXPECT_EQ(report.gaps.count, 0U) << "seed " << seed;
@@ -343,7 +344,8 @@ TEST(Calibrate, RandomSlicesBesideInstantPeersGiveTheGraphBack) {
     }
     const Result<Observation> united = unite(std::move(observed));
     ASSERT_TRUE(united.ok()) << united.status().to_string();
-    const Result<Calibrated> calibrated = calibrate(job, {*united}, {eager_bytes, /*whole=*/true});
+    const Result<Calibrated> calibrated =
+        calibrate(job, {*united}, {eager_bytes, /*instant_peers=*/true, /*whole=*/true});
     ASSERT_TRUE(calibrated.ok()) << "seed " << seed << ": " << calibrated.status().to_string();
     const graph::Times& times = calibrated->trace.kinds.front().samples.front().times;
     const bool one_iteration =
@@ -409,7 +411,8 @@ TEST(Calibrate, OneRunOnManyClocksGivesTheGraphBackWhereTransfersAreEqual) {
         }
       }
     }
-    const Result<Calibrated> calibrated = calibrate(observation, {0, /*whole=*/true});
+    const Result<Calibrated> calibrated =
+        calibrate(observation, {0, /*instant_peers=*/false, /*whole=*/true});
     ASSERT_TRUE(calibrated.ok()) << "seed " << seed << ": " << calibrated.status().to_string();
     const graph::IterationKind& kind = calibrated->trace.kinds.front();
     for (Rank rank = 0; rank < replayed->job.world_size; ++rank) {
