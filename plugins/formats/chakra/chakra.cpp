@@ -27,7 +27,7 @@ class Chakra {
     const std::string clock = values.text("clock");
     options_.clock = clock == "shared" ? Clock::Shared : clock == "own" ? Clock::Own : Clock::Auto;
     if (values.has("groups")) {
-      options_.groups = values.text("groups");
+      options_.groups = values.path("groups");
     }
   }
 

@@ -67,10 +67,17 @@ const Communicators::Known* Communicators::find(uint32_t group) {
                              "), which it is not in: is it the trace of another rank?");
       }
       known->index = sink_.add_communicator(communicator);
+      told_ = true;
       known->ranks = ranks;
     }
   }
   return known->ranks.empty() ? nullptr : &*known;
+}
+
+void Communicators::tell_world() {
+  if (!told_ && trace_.world_size > 1 && rank_ < trace_.world_size) {
+    find(kNone);
+  }
 }
 
 }  // namespace prism::kineto

@@ -29,6 +29,8 @@ class Communicators {
   /// `group`: into the group table, or kNone. Null: the trace does not say its ranks. Throws
   /// sdk::Error for a group that the rank is not in.
   const Known* find(uint32_t group);
+  /// Of a trace without communication: all ranks, which tell the sink how many there are.
+  void tell_world();
 
  private:
   std::vector<uint32_t> ranks_of(const Group& group);
@@ -41,6 +43,7 @@ class Communicators {
   uint64_t made_up_ = 0;  ///< ranks of groups that are not listed in the file
   sdk::TraceSink& sink_;
   std::vector<std::optional<Known>> known_;
+  bool told_ = false;  ///< a communicator
 };
 
 }  // namespace prism::kineto

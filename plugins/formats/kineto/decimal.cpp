@@ -30,6 +30,15 @@ std::optional<uint64_t> scaled(uint64_t value, int64_t power) {
   return power == 0 && last >= 5 ? value + 1 : value;
 }
 
+/// Moves `at` behind its digits; false: there is none.
+bool skip_digits(const char*& at, const char* end) {
+  const char* const begin = at;
+  while (at != end && is_digit(*at)) {
+    ++at;
+  }
+  return at != begin;
+}
+
 }  // namespace
 
 std::optional<int64_t> nanoseconds(std::string_view text) {
@@ -81,6 +90,26 @@ std::optional<int64_t> nanoseconds(std::string_view text) {
   }
   const auto signless = static_cast<int64_t>(*value);
   return negative ? -signless : signless;
+}
+
+bool is_number(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  at += at != end && *at == '-' ? 1 : 0;
+  if (!skip_digits(at, end)) {
+    return false;
+  }
+  if (at != end && *at == '.' && !skip_digits(++at, end)) {
+    return false;
+  }
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    at += at != end && *at == '+' ? 1 : 0;
+    if (!skip_digits(at, end)) {
+      return false;
+    }
+  }
+  return at == end;
 }
 
 }  // namespace prism::kineto

@@ -13,4 +13,7 @@ namespace prism::kineto {
 /// number, or none that 64 bits hold.
 std::optional<int64_t> nanoseconds(std::string_view microseconds);
 
+/// Whether it is a JSON number, however large; not with a negative exponent.
+bool is_number(std::string_view text);
+
 }  // namespace prism::kineto

@@ -57,6 +57,7 @@ class Emitter {
       }
     }
     catch_up(INT64_MAX, true);
+    communicators_.tell_world();
   }
 
  private:

@@ -177,7 +177,8 @@ int64_t time_of(std::string_view text, std::string_view what, std::string_view n
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
   if (!ns || *ns > kMost || *ns < -kMost) {
     throw "the event '" + std::string(name.substr(0, 80)) + "' has the " + std::string(what) +
-        " '" + std::string(text.substr(0, 40)) + "', expected a number of microseconds";
+        " '" + std::string(text.substr(0, 40)) + "', " +
+        (is_number(text) ? "which is too large" : "expected a number of microseconds");
   }
   return *ns;
 }

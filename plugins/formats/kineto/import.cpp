@@ -56,7 +56,7 @@ uint32_t rank_of(const sdk::TraceInput& input, const std::string& entry, const R
     throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
                      shown(input.path, entry) +
                          " does not say of which rank it is (it has no distributedInfo with a "
-                         "rank): give the rank of each file with it");
+                         "rank): name each file as RANK=FILE");
   }
   return input.rank ? *input.rank : *trace.rank;
 }
@@ -85,7 +85,7 @@ class Import {
         throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
                          "the archive '" + input.path + "' has several traces, but rank " +
                              std::to_string(*input.rank) +
-                             " was given for it: unpack it and give the rank of each file");
+                             " was given for it: unpack it and name each file as RANK=FILE");
       }
       import_trace(input, entry, source);
     });
@@ -100,7 +100,7 @@ class Import {
     if (!fresh) {
       throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
                        other->second + " and " + name + " are both of rank " +
-                           std::to_string(rank) + ": give each its own rank");
+                           std::to_string(rank) + ": name each as RANK=FILE, with its own rank");
     }
     try {
       Timeline timeline = make_timeline(trace);

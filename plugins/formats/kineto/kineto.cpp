@@ -26,7 +26,8 @@ class Kineto {
       return head.substr(0, 100).find(".json") != std::string::npos ||
              head.find("\"schemaVersion\"") != std::string::npos;
     }
-    const size_t begin = head.find_first_not_of(" \t\r\n");
+    const size_t mark = head.starts_with("\xef\xbb\xbf") ? 3 : 0;  // of UTF-8
+    const size_t begin = head.find_first_not_of(" \t\r\n", mark);
     if (begin == std::string::npos || head[begin] != '{') {
       return false;
     }

@@ -121,6 +121,7 @@ class CsvReader {
   int64_t whole(Column column, int64_t least, int64_t most) const {
     const std::optional<int64_t> number = parse_whole(fields_[at_[column]]);
     if (!number || *number < least || *number > most) {
+      check_size(at_[column], kColumns[column], most);
       unexpected(column, "a whole number of at least " + std::to_string(least));
     }
     return *number;
@@ -129,6 +130,9 @@ class CsvReader {
   FineTime time(Column column) const {
     const std::optional<FineTime> time = parse_time(fields_[at_[column]], kSeconds);
     if (!time) {
+      if (is_number(fields_[at_[column]])) {
+        too_large(at_[column], kColumns[column]);
+      }
       unexpected(column, "a time in seconds");
     }
     return *time;
@@ -141,18 +145,29 @@ class CsvReader {
     }
     const std::optional<int64_t> number = parse_whole(fields_[at]);
     if (!number || *number < -1 || *number > kLargest) {
+      check_size(at, name, kLargest);
       unexpected(at, name, "a whole number of at least -1");
     }
     return static_cast<int32_t>(*number);
   }
 
+  /// Refuses whole numbers that are larger than `most`.
+  void check_size(size_t at, const char* name, int64_t most) const {
+    if (is_too_large(fields_[at], most)) {
+      too_large(at, name);
+    }
+  }
+  [[noreturn]] void too_large(size_t at, const char* name) const {
+    fail(PRISM_STATUS_INVALID_ARGUMENT,
+         std::string(name) + " is '" + shown(fields_[at]) + "', which is too large");
+  }
   [[noreturn]] void unexpected(Column column, const std::string& expected) const {
     unexpected(at_[column], kColumns[column], expected);
   }
   [[noreturn]] void unexpected(size_t at, const std::string& name,
                                const std::string& expected) const {
     fail(PRISM_STATUS_INVALID_ARGUMENT,
-         name + " is '" + fields_[at].substr(0, 40) + "'; " + expected + " was expected");
+         name + " is '" + shown(fields_[at]) + "'; " + expected + " was expected");
   }
 
   InputFile file_;

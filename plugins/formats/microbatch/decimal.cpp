@@ -80,6 +80,37 @@ int64_t to_number(std::string_view digits) {
 
 }  // namespace
 
+bool is_number(std::string_view text) {
+  size_t i = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  size_t digits = 0;
+  const auto skip_digits = [&] {
+    for (; i < text.size() && is_digit(text[i]); ++i) {
+      ++digits;
+    }
+  };
+  skip_digits();
+  if (i < text.size() && text[i] == '.') {
+    ++i;
+    skip_digits();
+  }
+  if (digits == 0) {
+    return false;
+  }
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    ++i;
+    i += i < text.size() && text[i] == '+' ? 1 : 0;
+    digits = 0;
+    skip_digits();
+  }
+  return digits > 0 && i == text.size();
+}
+
+std::string shown(std::string_view text) {
+  std::string shown(text.substr(0, 40));
+  std::replace_if(shown.begin(), shown.end(), is_control, '?');
+  return shown;
+}
+
 FineTime FineTime::operator+(const FineTime& other) const {
   return normalised(ns + other.ns, below + other.below);
 }
@@ -119,6 +150,11 @@ std::optional<int64_t> parse_whole(std::string_view text) {
     return std::nullopt;
   }
   return number->ns;
+}
+
+bool is_too_large(std::string_view text, int64_t most) {
+  const std::optional<FineTime> number = parse_time(text, 0);
+  return number ? number->ns > most : is_number(text) && text[0] != '-';
 }
 
 }  // namespace prism::microbatch

@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace prism::microbatch {
@@ -27,7 +28,20 @@ inline constexpr int kMicroseconds = 3;
 /// "-1.5e-3", in units of 10^digits ns. None: no number, or beyond 10^18 ns (31 years) either way.
 std::optional<FineTime> parse_time(std::string_view text, int digits);
 
+/// Whether it is a number, however large; not with a negative exponent.
+bool is_number(std::string_view text);
+
+inline constexpr bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+/// As an error message shows it: the first 40 characters, control characters as '?'.
+std::string shown(std::string_view text);
+
 /// A whole number, which a table that had gaps may show as "3.0".
 std::optional<int64_t> parse_whole(std::string_view text);
+
+/// Whether parse_whole has none because of its size, or one above `most`.
+bool is_too_large(std::string_view text, int64_t most);
 
 }  // namespace prism::microbatch

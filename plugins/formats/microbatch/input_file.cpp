@@ -11,6 +11,7 @@
 namespace prism::microbatch {
 namespace {
 
+constexpr std::string_view kMark = "\xef\xbb\xbf";
 constexpr size_t kLongestLine = 64 * 1024;
 constexpr unsigned kBuffer = 256 * 1024;
 
@@ -32,6 +33,18 @@ InputFile::~InputFile() {
 }
 
 size_t InputFile::read(std::span<char> buffer) {
+  size_t got = fill(buffer);
+  if (!begun_ && std::string_view(buffer.data(), got).starts_with(kMark)) {
+    const std::span<char> text = buffer.first(got).subspan(kMark.size());
+    std::copy(text.begin(), text.end(), buffer.begin());
+    got -= kMark.size();
+    got += fill(buffer.subspan(got));
+  }
+  begun_ = true;
+  return got;
+}
+
+size_t InputFile::fill(std::span<char> buffer) {
   size_t filled = 0;
   while (filled < buffer.size()) {
     const int got =

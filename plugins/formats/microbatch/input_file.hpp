@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A file, plain or gzipped, read from its beginning.
+/// A file, plain or gzipped, read from its beginning, behind a byte order mark of UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,11 @@ class InputFile {
   const std::string& path() const { return path_; }
 
  private:
+  size_t fill(std::span<char> buffer);
+
   std::string path_;
   gzFile_s* file_ = nullptr;
+  bool begun_ = false;
   std::string text_;  // read, not yet told from `begin_` on
   size_t begin_ = 0;
   bool at_end_ = false;

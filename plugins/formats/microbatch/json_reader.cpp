@@ -127,8 +127,13 @@ class JsonReader {
   }
   [[noreturn]] void unexpected(std::string_view name, std::string_view is,
                                const std::string& expected) const {
-    fail(PRISM_STATUS_INVALID_ARGUMENT, std::string(name) + " is " + std::string(is.substr(0, 40)) +
-                                            "; " + expected + " was expected");
+    fail(PRISM_STATUS_INVALID_ARGUMENT,
+         std::string(name) + " is " + shown(is) + "; " + expected + " was expected");
+  }
+
+  [[noreturn]] void too_large(std::string_view name, std::string_view is) const {
+    fail(PRISM_STATUS_INVALID_ARGUMENT,
+         std::string(name) + " is " + shown(is) + ", which is too large");
   }
 
   void add(json::object object) {
@@ -186,6 +191,9 @@ class JsonReader {
     const std::string_view text = token(value);
     const std::optional<int64_t> number = parse_whole(text);
     if (!number || *number < 0) {
+      if (is_too_large(text, std::numeric_limits<int64_t>::max())) {
+        too_large(key, text);
+      }
       unexpected(key, text, "a whole number of at least 0");
     }
     return *number;
@@ -195,6 +203,9 @@ class JsonReader {
     const std::string_view text = token(value);
     const std::optional<FineTime> time = parse_time(text, kMicroseconds);
     if (!time) {
+      if (is_number(text)) {
+        too_large(key, text);
+      }
       unexpected(key, text, "a time in microseconds");
     }
     return *time;
@@ -208,6 +219,9 @@ class JsonReader {
     }
     const std::optional<int64_t> number = parse_whole(text);
     if (!number || *number < -1 || *number > kLargest) {
+      if (is_too_large(text, kLargest)) {
+        too_large(key, text);
+      }
       unexpected(key, text, "a whole number of at least -1");
     }
     return static_cast<int32_t>(*number);

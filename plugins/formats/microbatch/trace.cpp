@@ -39,9 +39,10 @@ uint32_t Trace::operation(std::string_view name, uint32_t place) {
   if (known != operations.end()) {
     return static_cast<uint32_t>(known - operations.begin());
   }
-  if (name.empty() || operations.size() == kMostOperations) {
+  const bool printable = std::none_of(name.begin(), name.end(), is_control);
+  if (name.empty() || !printable || operations.size() == kMostOperations) {
     throw sdk::Error(PRISM_STATUS_INVALID_ARGUMENT,
-                     where(place) + ": '" + std::string(name) +
+                     where(place) + ": '" + shown(name) +
                          "' is no kind of operation; forward-compute, for example, was expected");
   }
   operations.emplace_back(name);

@@ -2,6 +2,8 @@
 /// A real Megatron run of 8 ranks (tp 2, pp 2, dp 2), profiled on one clock: two iterations.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 
 #include "prism/abi/option.h"
@@ -107,6 +109,32 @@ TEST_F(MegatronJob, RanksComeBackFromPipelineStagesWithoutACommonClock) {
                 static_cast<unsigned long long>(seed), 100 * worst);
     EXPECT_LT(worst, 0.03) << "seed " << seed;
   }
+}
+
+TEST(KinetoWorld, IsThatOfTheFileWhereNoCollectiveTellsIt) {
+  if (!has_plugin("kineto")) {
+    GTEST_SKIP() << "the plugin kineto is not built";
+  }
+  const std::string path = testing::TempDir() + "kineto_world_of_two.json";
+  std::ofstream(path) << R"({"distributedInfo": {"rank": 0, "world_size": 2}, "traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 10, "dur": 5,
+     "args": {"device": 0, "stream": 7, "correlation": 1}}]})";
+  prism_option_value_t clock{};
+  clock.type = PRISM_OPTION_STRING;
+  clock.set = 1;
+  clock.u.text = {"own", 3};
+  Result<Observation> one = import_trace("kineto", {{path, std::nullopt}}, {&clock, 1});
+  ASSERT_TRUE(one.ok()) << one.status().to_string();
+  EXPECT_EQ(one->world_size, 2U);
+  const Status missing = calibrate::check_complete(*one);
+  EXPECT_NE(missing.to_string().find("1 ranks of a world of 2; missing are 1"), std::string::npos)
+      << missing.to_string();
+  Result<Observation> both = import_trace("kineto", {{path, 0}, {path, 1}}, {&clock, 1});
+  ASSERT_TRUE(both.ok()) << both.status().to_string();
+  calibrate::ensure_iterations(*both);
+  const Result<Calibrated> calibrated = calibrate_and_replay(*both, true);
+  EXPECT_TRUE(calibrated.ok()) << calibrated.status().to_string();
+  std::filesystem::remove(path);
 }
 
 }  // namespace

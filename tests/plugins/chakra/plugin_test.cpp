@@ -28,7 +28,11 @@ class ChakraPlugin : public ::testing::Test {
     values[1].type = PRISM_OPTION_PATH;
     ASSERT_EQ(format_->open(values, 2, &session_, nullptr), PRISM_STATUS_OK);
   }
-  void TearDown() override { format_->close(session_); }
+  void TearDown() override {
+    if (session_ != nullptr) {
+      format_->close(session_);
+    }
+  }
 
   bool knows(const std::string& path) {
     return format_->recognises(session_, sdk::to_c(path)) == 1;
@@ -72,6 +76,29 @@ TEST_F(ChakraPlugin, TheRankIsThatWhichIsGivenElseThatOfTheName) {
   EXPECT_THAT(error_of(folder_.path() + "/no.0.et"),
               HasSubstr("no.0.et: cannot be opened: No such"));
   EXPECT_THAT(error_of(folder_.path(), 0), HasSubstr("is no regular file"));
+}
+
+TEST_F(ChakraPlugin, TakesTheUsersFileOfGroups) {
+  const std::string groups = folder_.file("groups.json", R"({"3": [0, 1]})");
+  prism_option_value_t values[2] = {};
+  values[0].type = PRISM_OPTION_STRING;
+  values[0].set = 1;
+  values[0].u.text = sdk::to_c("auto");
+  values[1].type = PRISM_OPTION_PATH;
+  values[1].set = 1;
+  values[1].u.text = sdk::to_c(groups);
+  format_->close(session_);
+  session_ = nullptr;
+  const host::ErrorSink error;
+  ASSERT_EQ(format_->open(values, 2, &session_, error.c()), PRISM_STATUS_OK)
+      << error.message(PRISM_STATUS_INTERNAL);
+  const NodeBytes node = collective(0, CollectiveType::AllReduce, 8).text(attribute::kGroup, "3");
+  Record record;
+  const std::string path = folder_.file("trace.0.et", TraceBytes().add(node).bytes());
+  const prism_trace_input_t input{sizeof input, 0, sdk::to_c(path)};
+  ASSERT_EQ(format_->import_trace(session_, &input, 1, &record.c(), error.c()), PRISM_STATUS_OK)
+      << error.message(PRISM_STATUS_INTERNAL);
+  EXPECT_THAT(record.ranks.at(0).communicators.at(0).ranks, ::testing::ElementsAre(0, 1));
 }
 
 TEST_F(ChakraPlugin, ExportsAFolder) {

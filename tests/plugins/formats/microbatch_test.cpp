@@ -229,6 +229,44 @@ TEST_F(Microbatch, SaysWhatIsWrongInACsv) {
   EXPECT_EQ(plugin_.import(folder_.file("missing.csv"), record), PRISM_STATUS_NOT_FOUND);
 }
 
+TEST_F(Microbatch, SaysWhatIsTooLarge) {
+  const std::string good = csv(small_job());
+  for (const char* large : {"1e30", "1e99999999999", "99999999999999999999"}) {
+    EXPECT_THAT(refusal("a.csv", replaced(good, "0.000110", large)),
+                HasSubstr("a.csv:3: start_ts is '" + std::string(large) + "', which is too large"));
+    EXPECT_THAT(refusal("a.csv", replaced(good, ",7,", "," + std::string(large) + ",")),
+                HasSubstr("a.csv:2: step is '" + std::string(large) + "', which is too large"));
+    EXPECT_THAT(refusal("a.json", replaced(json(small_job()), "\"ts\": 110.0",
+                                           "\"ts\": " + std::string(large))),
+                HasSubstr("event 1: ts is " + std::string(large) + ", which is too large"));
+  }
+  EXPECT_THAT(refusal("a.csv", replaced(good, "0,0,0,7,", "0,0,2147483648,7,")),
+              HasSubstr("rank is '2147483648', which is too large"));
+  EXPECT_THAT(
+      refusal("a.json", replaced(json(small_job()), "\"seq_id\": 0", "\"seq_id\": 2147483648")),
+      HasSubstr("seq_id is 2147483648, which is too large"));
+}
+
+TEST_F(Microbatch, ANulInAFieldDoesNotCutTheMessage) {
+  const std::string nul("a\0b", 3);
+  const std::string good = csv(small_job());
+  EXPECT_THAT(refusal("a.csv", replaced(good, "0.000110", nul)),
+              HasSubstr("start_ts is 'a?b'; a time in seconds was expected"));
+  EXPECT_THAT(refusal("a.csv", replaced(good, "forward-compute", nul)),
+              HasSubstr("a.csv:3: 'a?b' is no kind of operation"));
+}
+
+TEST_F(Microbatch, AByteOrderMarkIsSkipped) {
+  for (const auto& [name, text] :
+       {std::pair("a.csv", csv(small_job())), std::pair("a.json", json(small_job()))}) {
+    const std::string path = folder_.file(name, "\xef\xbb\xbf" + text);
+    EXPECT_TRUE(plugin_.recognises(path));
+    TraceRecord record;
+    EXPECT_EQ(plugin_.import(path, record), PRISM_STATUS_OK) << plugin_.message();
+    EXPECT_EQ(record.ranks.size(), 4U);
+  }
+}
+
 TEST_F(Microbatch, ACutFileIsNoTrace) {
   const std::string whole_csv = csv(small_job());
   const std::string whole_json = json(small_job());

@@ -160,5 +160,15 @@ TEST(KinetoCollectives, AFewBytesDoNotAskForMuchMemory) {
   EXPECT_THAT(error_of({{file.path(), std::nullopt}}), HasSubstr("more than 4194304 ranks"));
 }
 
+TEST(KinetoCollectives, ATraceWithoutAnyTellsHowManyRanksThereAre) {
+  const Imported of_two(TraceText(R"("rank": 0, "world_size": 2)").kernel(7, 0, 5, 1));
+  ASSERT_EQ(of_two.rank().communicators.size(), 1U);
+  EXPECT_EQ(of_two.rank().communicators[0].ranks, (std::vector<uint32_t>{0, 1}));
+  for (const char* info :
+       {R"("rank": 0, "world_size": 1)", R"("rank": 0)", R"("rank": 5, "world_size": 2)"}) {
+    EXPECT_TRUE(Imported(TraceText(info).kernel(7, 0, 5, 1)).rank().communicators.empty()) << info;
+  }
+}
+
 }  // namespace
 }  // namespace prism::kineto::testing

@@ -38,5 +38,14 @@ TEST(Decimal, RefusesWhatIsNoNumberOrTooLarge) {
   EXPECT_EQ(nanoseconds("9223372036854775.807"), INT64_MAX);
 }
 
+TEST(Decimal, KnowsNumbersOfAnySize) {
+  for (const char* text : {"0", "-1.5", "9223372036854775.807", "1e99999999999", "1.5E+30"}) {
+    EXPECT_TRUE(is_number(text)) << text;
+  }
+  for (const char* text : {"", "-", "NaN", "1.", ".5", "1e", "1e+", "1x", "1 "}) {
+    EXPECT_FALSE(is_number(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace prism::kineto

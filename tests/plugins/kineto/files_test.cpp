@@ -127,6 +127,20 @@ TEST(KinetoFiles, TimesMustBeNumbers) {
                     HasSubstr("'sm90_xmma_gemm_f32f32_tf32f32' has the duration 'NaN'")));
 }
 
+TEST(KinetoFiles, TimesThatAreTooLargeAreToldSo) {
+  for (const char* large : {"9223372036854775.807", "1e30"}) {
+    EXPECT_THAT(error_of_text(TraceText().event("kernel", "odd", 7, large, "1").text()),
+                HasSubstr("has the time '" + std::string(large) + "', which is too large"));
+  }
+}
+
+TEST(KinetoFiles, AByteOrderMarkIsSkipped) {
+  const TemporaryFile file("\xef\xbb\xbf" + three_kernels());
+  Record record;
+  import_into(record, {{file.path(), std::nullopt}});
+  EXPECT_EQ(record.ranks.at(0).nodes.size(), 3U);
+}
+
 TEST(KinetoFiles, EventsThatAreNoJsonAreNamed) {
   EXPECT_THAT(error_of_text("[{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", 7}]"),
               AllOf(HasSubstr("line 1 (byte 1)"), HasSubstr("no valid JSON")));

@@ -67,7 +67,7 @@ TEST(KinetoImport, RanksMustBeKnown) {
   const std::string a = input_path("gpu-a_71.pt.trace.json");
   const std::string b = input_path("gpu-b_71.pt.trace.json");
   EXPECT_THAT(error_of({{a, std::nullopt}, {b, std::nullopt}}),
-              AllOf(HasSubstr("gpu-a_71"), HasSubstr("give the rank of each file")));
+              AllOf(HasSubstr("gpu-a_71"), HasSubstr("name each file as RANK=FILE")));
   EXPECT_THAT(error_of({{a, 0}, {b, 0}}),
               AllOf(HasSubstr("gpu-a_71"), HasSubstr("gpu-b_71"), HasSubstr("both of rank 0")));
   Record record;

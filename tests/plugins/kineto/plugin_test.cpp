@@ -34,6 +34,7 @@ TEST(KinetoPlugin, RecognisesAndImportsThroughItsTable) {
     return format.recognises(session, sdk::to_c(file));
   };
   EXPECT_EQ(known(good.path()), 1);
+  EXPECT_EQ(known(TemporaryFile("\xef\xbb\xbf" + text).path()), 1);
   EXPECT_EQ(known(TemporaryFile("[1, 2]").path()), 0);
   EXPECT_EQ(known(TemporaryFile("").path()), 0);
   EXPECT_EQ(known(good.path() + ".not"), 0);
