@@ -127,7 +127,7 @@ TEST(KinetoWorld, IsThatOfTheFileWhereNoCollectiveTellsIt) {
   ASSERT_TRUE(one.ok()) << one.status().to_string();
   EXPECT_EQ(one->world_size, 2U);
   const Status missing = calibrate::check_complete(*one);
-  EXPECT_NE(missing.to_string().find("1 ranks of a world of 2; missing are 1"), std::string::npos)
+  EXPECT_NE(missing.to_string().find("1 rank of a world of 2; missing is 1"), std::string::npos)
       << missing.to_string();
   Result<Observation> both = import_trace("kineto", {{path, 0}, {path, 1}}, {&clock, 1});
   ASSERT_TRUE(both.ok()) << both.status().to_string();
