@@ -4,7 +4,7 @@
 ///
 /// All ranks compute their nodes and then meet. Printed are the mean time until the last of them
 /// has come, and what is predicted of it where only one of the ranks was measured: with its times
-/// shared by all, and with noise drawn for each.
+/// shared by all, and with noise drawn for each, whose interval should hold the measured.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/statistics.hpp"
 #include "core/calibrate/noise.hpp"
 #include "core/graph/builder.hpp"
 #include "core/replay/engine.hpp"
@@ -77,53 +78,69 @@ Result<graph::IterationKind> kind_of(const Measured& measured) {
   return kind;
 }
 
-Result<double> replayed(const graph::Job& job, const graph::Times& times) {
+Result<DurationNs> replayed(const graph::Job& job, const graph::Times& times) {
   PRISM_TRY_ASSIGN(const replay::ReplayResult result, replay::replay(job, times, {}));
-  return static_cast<double>(result.end);
+  return result.end;
 }
 
-Result<double> as_measured(const graph::IterationKind& kind) {
-  double sum = 0;
+double mean(const std::vector<DurationNs>& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+Result<std::vector<DurationNs>> as_measured(const graph::IterationKind& kind) {
+  std::vector<DurationNs> times;
+  times.reserve(kind.samples.size());
   for (const graph::Sample& sample : kind.samples) {
-    PRISM_TRY_ASSIGN(const double time, replayed(kind.job, sample.times));
-    sum += time;
+    PRISM_TRY_ASSIGN(const DurationNs time, replayed(kind.job, sample.times));
+    times.push_back(time);
   }
-  return sum / static_cast<double>(kind.samples.size());
+  return times;
 }
 
-Result<double> with_noise(const graph::IterationKind& kind, const std::vector<Rank>& times_from) {
+/// Prints what is drawn, beside `truth`: the iterations as they were measured.
+Status draw(const graph::IterationKind& kind, const std::vector<Rank>& times_from,
+            const std::vector<DurationNs>& truth) {
   PRISM_TRY_ASSIGN(const calibrate::Noise noise, calibrate::Noise::estimate(kind, times_from));
   const calibrate::NoiseShares& shares = noise.shares().front();
-  std::printf("  of the variance %.0f %% is common, %.0f %% persistent, %.0f %% independent\n",
-              100 * shares.common, 100 * shares.persistent, 100 * shares.independent);
-  double sum = 0;
-  for (uint32_t draw = 0; draw < kDraws; ++draw) {
-    PRISM_TRY_ASSIGN(const double time, replayed(kind.job, noise.draw(1, draw)));
-    sum += time;
+  std::vector<DurationNs> drawn;
+  drawn.reserve(kDraws);
+  for (uint32_t i = 0; i < kDraws; ++i) {
+    PRISM_TRY_ASSIGN(const DurationNs time, replayed(kind.job, noise.draw(1, i)));
+    drawn.push_back(time);
   }
-  return sum / kDraws;
+  const Spread spread = spread_of(drawn);
+  const auto inside = std::count_if(truth.begin(), truth.end(), [&](DurationNs time) {
+    return spread.low <= time && time <= spread.high;
+  });
+  std::printf(
+      "drawn %+.2f %%, 95 %% from %.3f to %.3f ms, in which %.0f %% of the measured lie "
+      "(%.0f %% common, %.0f %% persistent, %.0f %% independent)\n",
+      100 * (mean(drawn) / mean(truth) - 1), static_cast<double>(spread.low) / 1e6,
+      static_cast<double>(spread.high) / 1e6,
+      100 * static_cast<double>(inside) / static_cast<double>(truth.size()), 100 * shares.common,
+      100 * shares.persistent, 100 * shares.independent);
+  return {};
 }
 
 Status run(const char* path) {
   PRISM_TRY_ASSIGN(const Measured measured, read(path));
   PRISM_TRY_ASSIGN(const graph::IterationKind kind, kind_of(measured));
-  PRISM_TRY_ASSIGN(const double truth, as_measured(kind));
+  PRISM_TRY_ASSIGN(const std::vector<DurationNs> truth, as_measured(kind));
   std::printf("%u ranks, %u runs: the last comes after %.3f ms (measured)\n", measured.ranks,
-              measured.runs, truth / 1e6);
+              measured.runs, mean(truth) / 1e6);
   std::vector<Rank> own(measured.ranks);
   std::iota(own.begin(), own.end(), 0);
-  PRISM_TRY_ASSIGN(const double all, with_noise(kind, own));
-  std::printf("all ranks measured: drawn %+.2f %%\n", 100 * (all / truth - 1));
+  std::printf("all ranks measured: ");
+  PRISM_TRY(draw(kind, own, truth));
   for (Rank rank = 0; rank < measured.ranks; ++rank) {
     const std::vector<Rank> times_from(measured.ranks, rank);
     graph::IterationKind shared = kind;
     for (graph::Sample& sample : shared.samples) {
       sample.times.set_of = times_from;
     }
-    PRISM_TRY_ASSIGN(const double without, as_measured(shared));
-    PRISM_TRY_ASSIGN(const double drawn, with_noise(shared, times_from));
-    std::printf("rank %u alone: shared %+.2f %%, drawn %+.2f %%\n", rank,
-                100 * (without / truth - 1), 100 * (drawn / truth - 1));
+    PRISM_TRY_ASSIGN(const std::vector<DurationNs> without, as_measured(shared));
+    std::printf("rank %u alone: shared %+.2f %%, ", rank, 100 * (mean(without) / mean(truth) - 1));
+    PRISM_TRY(draw(shared, times_from, truth));
   }
   return {};
 }
