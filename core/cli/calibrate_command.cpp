@@ -132,6 +132,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 int calibrate_command(const Words& words) {
+  full_file_is_an_error();
   return run_parsed(kUsage, words, run);
 }
 

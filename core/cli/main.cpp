@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -98,8 +97,6 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, stderr);
     return 2;
   }
-  // A file that may grow no more is an error of the write, with its message and without leftovers.
-  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return after_output(dispatch(argv[1], prism::cli::Words(argv + 2, argv + argc)));
   } catch (const std::exception& error) {

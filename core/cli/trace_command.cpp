@@ -231,6 +231,7 @@ int export_trace(const Arguments& arguments) {
 }  // namespace
 
 int trace_command(const Words& words) {
+  full_file_is_an_error();
   return run_subcommand("prism trace", words,
                         {{&kInfo, info},
                          {&kCheck, check},

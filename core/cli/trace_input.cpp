@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 
 #include "core/base/log.hpp"
@@ -285,6 +286,10 @@ Result<calibrate::Calibrated> calibrated_input(const Arguments& arguments,
     result.trace.notes.insert(result.trace.notes.end(), repeat.notes.begin(), repeat.notes.end());
   }
   return result;
+}
+
+void full_file_is_an_error() {
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 Result<std::string> output_path(const Arguments& arguments) {

@@ -50,6 +50,10 @@ Result<calibrate::Calibrated> calibrated_input(const Arguments& arguments,
 /// --output's path. Errors: it is missing, has no folder, or is one of FILE or --graph.
 Result<std::string> output_path(const Arguments& arguments);
 
+/// A file that may grow no more (ulimit -f) is from now on an error of the write, with its message
+/// and without leftovers, and no signal. Not where plugins run that must not fill the disk.
+void full_file_is_an_error();
+
 /// Slices put together to whole runs: a rank that comes again begins another repeat. Errors: worlds
 /// of different size, the same slice twice.
 Result<std::vector<calibrate::Observation>> repeats_of(std::vector<calibrate::Observation> slices);
