@@ -44,7 +44,7 @@ threads() {
   local plugins=(balanced zipf zeros normal local)
   scripts/build.sh tsan schedule_test replay_test plugin_test plugin_fixture_test wire_test prism \
     "${plugins[@]/#/plugin_}"
-  run_tests tsan -L unit -E '^(compat|reference|sdk)\.|^wire_golden'
+  run_tests tsan -L unit -E '^(compat|reference|sdk|trace_file)\.|^wire_golden'
   run_tests tsan -L conformance -R "^($(IFS='|' && printf '%s' "${plugins[*]}"))\.conformance\$"
 }
 
