@@ -523,6 +523,24 @@ Calibrated finished(Calibrated calibrated) {
 
 }  // namespace
 
+void Corrections::add(const Corrections& more) {
+  count += more.count;
+  largest = std::max(largest, more.largest);
+}
+
+SampleReport total_of(const Calibrated& calibrated) {
+  SampleReport total;
+  for (const std::vector<SampleReport>& reports : calibrated.reports) {
+    for (const SampleReport& report : reports) {
+      total.gaps.add(report.gaps);
+      total.transfers.add(report.transfers);
+      total.estimated += report.estimated;
+      total.unseen += report.unseen;
+    }
+  }
+  return total;
+}
+
 Result<Calibrated> calibrate(const std::vector<Observation>& repeats,
                              const CalibrateOptions& options) {
   Calibrated result;

@@ -42,6 +42,7 @@ struct CalibrateOptions {
 struct Corrections {
   uint64_t count = 0;
   DurationNs largest = 0;  ///< by which an observed order was violated
+  void add(const Corrections& more);
 };
 
 /// How well a sample could be calibrated, and what it is to be held against.
@@ -59,6 +60,9 @@ struct Calibrated {
   /// By kind and sample, as in `trace`.
   std::vector<std::vector<SampleReport>> reports;
 };
+
+/// Sums over all samples (of `iteration` and `observed` there are none).
+SampleReport total_of(const Calibrated& calibrated);
 
 /// All ranks were observed: the graph is what they did, each rank a class of its own. Every
 /// iteration is a job of its own (but see CalibrateOptions::whole), and a sample of the kind of its

@@ -59,37 +59,26 @@ void print(const calibrate::Calibrated& calibrated, const calibrate::Coverage& c
   add("missing", coverage.missing);
   std::fputs(table.to_string().c_str(), stdout);
   uint64_t samples = 0;
-  calibrate::Corrections gaps;
-  calibrate::Corrections transfers;
-  uint64_t estimated = 0;
-  uint64_t unseen = 0;
-  const auto count = [](calibrate::Corrections& to, const calibrate::Corrections& more) {
-    to.count += more.count;
-    to.largest = std::max(to.largest, more.largest);
-  };
   for (const auto& reports : calibrated.reports) {
-    for (const calibrate::SampleReport& report : reports) {
-      ++samples;
-      count(gaps, report.gaps);
-      count(transfers, report.transfers);
-      estimated += report.estimated;
-      unseen += report.unseen;
-    }
+    samples += reports.size();
   }
+  const calibrate::SampleReport total = calibrate::total_of(calibrated);
   std::printf(
       "%s; %llu transfers estimated across clocks; made 0 because they would be negative: "
       "%llu gaps (at most %s), %llu transfers (at most %s)\n",
-      count_of(samples, "sample").c_str(), static_cast<unsigned long long>(estimated),
-      static_cast<unsigned long long>(gaps.count), format_duration(gaps.largest).c_str(),
-      static_cast<unsigned long long>(transfers.count), format_duration(transfers.largest).c_str());
+      count_of(samples, "sample").c_str(), static_cast<unsigned long long>(total.estimated),
+      static_cast<unsigned long long>(total.gaps.count),
+      format_duration(total.gaps.largest).c_str(),
+      static_cast<unsigned long long>(total.transfers.count),
+      format_duration(total.transfers.largest).c_str());
   for (const std::string& sentence : check.in_words()) {
     std::printf("%s\n", printable_lines(sentence).c_str());
   }
-  if (unseen > 0) {
+  if (total.unseen > 0) {
     std::printf(
         "%s with ranks that were not observed: what looks like transfer may be waiting for "
         "them, so at most the\ntransfer of the graph counts\n",
-        count_of(unseen, "transfer").c_str());
+        count_of(total.unseen, "transfer").c_str());
   }
   if (!coverage.missing.empty()) {
     std::printf("ranks whose times are missing keep those of the graph\n");

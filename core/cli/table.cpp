@@ -73,6 +73,12 @@ std::string format_percent(double share) {
   return number(share * 100) + " %";
 }
 
+std::string format_change(double share, int decimals) {
+  char text[400];  // the longest double has 309 digits
+  std::snprintf(text, sizeof text, "%+.*f %%", decimals, 100 * share);
+  return text;
+}
+
 std::string count_of(uint64_t n, const std::string& noun) {
   return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }

@@ -33,6 +33,8 @@ std::string format_duration(DurationNs ns);
 std::string format_bytes(uint64_t bytes);
 /// "12.3 %".
 std::string format_percent(double share);
+/// "-3.21 %", "+0.001 %".
+std::string format_change(double share, int decimals);
 /// "1 rank", "3 ranks".
 std::string count_of(uint64_t n, const std::string& noun);
 

@@ -21,12 +21,6 @@ std::string percent(double share) {
   return text;
 }
 
-std::string signed_percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.2f %%", 100 * share);
-  return text;
-}
-
 std::string pair_of(const Figures& figures) {
   return percent(figures.median) + " / " + percent(figures.high);
 }
@@ -46,7 +40,7 @@ std::string rows_text(const TraceDiff& diff, const std::vector<CallDeviation>& r
     std::vector<std::string> cells{row.kind, row.lane, printable(row.name, 40),
                                    std::to_string(row.calls), format_duration(row.total)};
     if (diff.between_traces) {
-      cells.push_back(signed_percent(row.change));
+      cells.push_back(format_change(row.change, 2));
     }
     cells.push_back(pair_of(row.duration));
     cells.push_back(pair_of(row.start));

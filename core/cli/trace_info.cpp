@@ -60,12 +60,6 @@ std::vector<CommunicationUse> communication_of(const graph::Job& job, const grap
   return uses;
 }
 
-std::string signed_percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.3f %%", 100 * share);
-  return text;
-}
-
 struct Size {
   uint64_t nodes = 0;  ///< of all ranks and samples
   uint64_t lanes = 0;
@@ -121,29 +115,19 @@ std::string iterations_table(const TraceInfo& info) {
   double sum = 0;
   double worst = 0;
   uint64_t count = 0;
-  uint64_t estimated = 0;
-  calibrate::Corrections gaps;
-  calibrate::Corrections transfers;
-  const auto add = [](calibrate::Corrections& to, const calibrate::Corrections& more) {
-    to.count += more.count;
-    to.largest = std::max(to.largest, more.largest);
-  };
   for_each_sample(info, [&](const ReplayedSample& sample, const SampleReport* report) {
     const std::string name = std::to_string(sample.iteration) +
                              (sample.repeat > 0 ? "/" + std::to_string(sample.repeat) : "") +
                              (sample.kind > 0 ? " (" + std::to_string(sample.kind + 1) + ")" : "");
     table.add({name, report != nullptr ? format_duration(report->observed) : "-",
                format_duration(sample.replayed),
-               report != nullptr ? signed_percent(deviation(sample, *report)) : "-",
+               report != nullptr ? format_change(deviation(sample, *report), 3) : "-",
                format_duration(sample.waiting / std::max<Rank>(1, world_size))});
     if (report != nullptr) {
       const double off = std::abs(deviation(sample, *report));
       sum += off;
       worst = std::max(worst, off);
       ++count;
-      estimated += report->estimated;
-      add(gaps, report->gaps);
-      add(transfers, report->transfers);
     }
   });
   std::string text = "\n" + table.to_string();
@@ -153,14 +137,16 @@ std::string iterations_table(const TraceInfo& info) {
                   100 * sum / static_cast<double>(count), 100 * worst);
     text += summary;
   }
-  if (estimated > 0) {
-    text += std::to_string(estimated) +
+  const SampleReport total = calibrate::total_of(info.calibrated);
+  if (total.estimated > 0) {
+    text += std::to_string(total.estimated) +
             " communications are of ranks whose clocks are taken to differ: their transfers are "
             "estimated, and\nwhen such ranks began is not known. If they do have one clock, an "
             "option of the format says so where the files are\nread (kineto: --option "
             "clock=shared).\n";
   }
-  return text + corrections_text(gaps, "gaps") + corrections_text(transfers, "transfers");
+  return text + corrections_text(total.gaps, "gaps") +
+         corrections_text(total.transfers, "transfers");
 }
 
 /// Of the sample whose time is the median of the most frequent kind.

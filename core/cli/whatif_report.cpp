@@ -16,13 +16,6 @@ namespace {
 using analysis::PathSummary;
 using analysis::Responsible;
 
-/// "-3.21 %".
-std::string signed_percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.2f %%", 100 * share);
-  return text;
-}
-
 double ratio(DurationNs part, DurationNs of) {
   return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
 }
@@ -48,7 +41,7 @@ std::string times_text(const WhatIf& report) {
   table.add(row(report.edits.empty() ? "replayed" : "before", spread_of(report.before)));
   if (!report.edits.empty()) {
     std::vector<std::string> after = row("after", spread_of(report.after));
-    after.push_back(signed_percent(change_of(report)));
+    after.push_back(format_change(change_of(report), 2));
     table.add(std::move(after));
   }
   return table.to_string();
@@ -122,7 +115,7 @@ std::string attribution_text(const WhatIf& report) {
   const auto add = [&](const std::vector<Responsible>& list, uint32_t left_out,
                        const std::string& noun) {
     for (const Responsible& one : list) {
-      table.add({one.what, format_duration(one.saved.median), signed_percent(one.share),
+      table.add({one.what, format_duration(one.saved.median), format_change(one.share, 2),
                  format_duration(one.saved.low), format_duration(one.saved.high)});
     }
     if (left_out > 0) {

@@ -66,20 +66,13 @@ void open_close(Context& context, const Kind& kind) {
 void leftovers(Context& context, const Kind& kind) {
   Bench bench(context, kind);
   const size_t threads_before = thread_count();
-  const auto round = [&] {
+  const size_t left = files_left_open([&] {
     const Session session = bench.open();
     session.serve_all();
     session.close();
-  };
-  round();  // what is kept once, for good, is no leak
-  const size_t files_before = open_file_count();
-  for (int i = 0; i < 5; ++i) {
-    round();
-  }
-  const size_t files_after = open_file_count();
-  require(files_after <= files_before, "5 sessions left " +
-                                           std::to_string(files_after - files_before) +
-                                           " files open; close() must close them");
+  });
+  require(left == 0,
+          "5 sessions left " + std::to_string(left) + " files open; close() must close them");
   bench.plugin().deinit();
   const size_t threads_after = settled_thread_count(threads_before);
   require(threads_after <= threads_before, "after close() and deinit(), " +
